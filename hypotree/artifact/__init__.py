@@ -1,0 +1,1 @@
+"""The read side: nothing in this package can write."""
