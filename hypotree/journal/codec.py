@@ -1,0 +1,51 @@
+"""A record to its line and back.
+
+A line is the canonical JSON of the record's body with its digest as the last
+field, so that the digest can be checked over the line's own bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from hypotree.digest import Digest
+from hypotree.errors import JournalError
+from hypotree.model.event import Actor, Event, Record
+from hypotree.model.wire import canonical_json, decode
+
+#: What the first record calls its predecessor.
+GENESIS: Final = Digest.of(b"hypotree journal 1")
+_SEAL: Final = b',"sha256":"'
+_SEAL_LENGTH: Final = len(_SEAL) + 64 + len(b'"}')
+
+
+class _Body(msgspec.Struct, frozen=True):
+    seq: int
+    time: str
+    actor: Actor
+    event: Event
+    prev: Digest
+
+
+def encode_record(seq: int, time: str, actor: Actor, event: Event, prev: Digest) -> bytes:
+    """One line, newline included."""
+    body = canonical_json(_Body(seq, time, actor, event, prev))
+    return body[:-1] + _SEAL + Digest.of(body).hex.encode() + b'"}\n'
+
+
+def seal_of(line: bytes) -> tuple[Digest, Digest]:
+    """The digest that a line carries and the one that its bytes have; no newline in `line`."""
+    carried, body = line[-66:-2], line[:-_SEAL_LENGTH] + b"}"
+    if line[-_SEAL_LENGTH:-66] != _SEAL:
+        raise JournalError("reading a journal line", "it does not end in its digest")
+    try:
+        return Digest(carried.decode("ascii")), Digest.of(body)
+    except ValueError as error:
+        raise JournalError("reading a journal line", "its digest is none") from error
+
+
+def decode_record(line: bytes, number: int) -> Record:
+    """The record of one line, not yet checked against its neighbours."""
+    return decode(line, Record, f"line {number} of the journal")

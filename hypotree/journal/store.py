@@ -1,0 +1,137 @@
+"""The journal file: lock, catch up, append, fsync."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hypotree.atomic import sync_folder, write_file
+from hypotree.digest import Digest
+from hypotree.errors import JournalError, ToolError
+from hypotree.journal.audit import Audit, audit
+from hypotree.journal.codec import GENESIS, encode_record
+from hypotree.model.event import Actor, Event, Record
+
+LOCK_SECONDS = 30.0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+class Journal:
+    """An append-only file that several processes may write.
+
+    `records` is what this process has read so far; `refresh` reads what others
+    added. A broken journal is still read up to the break, and refuses appends.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], str] = _now) -> None:
+        self.path = path
+        self._clock = clock
+        self._records: list[Record] = []
+        self._bytes = 0
+        self._inode = 0
+        self._audit: Audit = audit(b"")
+        self.refresh()
+
+    @property
+    def records(self) -> Sequence[Record]:
+        """All good records in order."""
+        return self._records
+
+    @property
+    def head(self) -> Digest:
+        """The digest of the last good record."""
+        return self._records[-1].sha256 if self._records else GENESIS
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether a line was changed, removed or moved; a torn tail is not a break."""
+        return self._audit.state == "broken"
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, for people; "" if nothing is."""
+        found = self._audit
+        return f"line {found.line}: {found.why}" if found.line else ""
+
+    def refresh(self) -> Sequence[Record]:
+        """Read and check what was appended since; returns the new records."""
+        data = self._tail()
+        self._audit = audit(data, seq=len(self._records), head=self.head)
+        self._records.extend(self._audit.records)
+        self._bytes += self._audit.good_bytes
+        return self._audit.records
+
+    def verify(self) -> Audit:
+        """Check the whole file anew, from its first byte."""
+        return audit(self.path.read_bytes() if self.path.exists() else b"")
+
+    def append(self, event: Event, actor: Actor) -> Record:
+        """Add one event durably; `JournalError` if the file does not verify up to its end."""
+        with self.locked():
+            return self.append_locked(event, actor)
+
+    def append_locked(self, event: Event, actor: Actor) -> Record:
+        """`append` for a caller that holds `locked()` already."""
+        self.refresh()
+        if self.is_broken:
+            raise JournalError(
+                f"appending to {self.path}",
+                self.problem,
+                "hypotree journal verify shows where; nothing is written to a broken journal",
+            )
+        if self._audit.state == "torn":
+            self._set_torn_tail_aside()
+        line = encode_record(len(self._records) + 1, self._clock(), actor, event, self.head)
+        self._write(line)
+        (record,) = self.refresh()
+        return record
+
+    def locked(self) -> AbstractContextManager[object]:
+        """Hold the journal against other processes."""
+        from filelock import FileLock, Timeout
+
+        try:
+            return FileLock(self.path.with_suffix(".lock"), timeout=LOCK_SECONDS)
+        except Timeout as error:
+            raise ToolError(f"locking {self.path}", "another process holds it") from error
+
+    def _tail(self) -> bytes:
+        try:
+            with self.path.open("rb") as file:
+                status = os.fstat(file.fileno())
+                if self._inode and (status.st_ino != self._inode or status.st_size < self._bytes):
+                    self._start_over()
+                self._inode = status.st_ino
+                file.seek(self._bytes)
+                return file.read()
+        except FileNotFoundError:
+            self._start_over()
+            return b""
+
+    def _start_over(self) -> None:
+        self._records.clear()
+        self._bytes = 0
+
+    def _write(self, line: bytes) -> None:
+        is_new = not self.path.exists()
+        with self.path.open("ab") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        if is_new:
+            sync_folder(self.path.parent)
+
+    def _set_torn_tail_aside(self) -> None:
+        """Keep the unfinished line in a file of its own, then continue after the last whole one."""
+        with self.path.open("r+b") as file:
+            file.seek(self._bytes)
+            torn = file.read()
+            write_file(self.path.with_name(f"{self.path.name}.torn-{self._bytes}"), torn)
+            file.truncate(self._bytes)
+            os.fsync(file.fileno())

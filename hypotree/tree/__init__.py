@@ -1,0 +1,1 @@
+"""The tree of hypotheses: a fold over the journal, and questions about its shape."""
