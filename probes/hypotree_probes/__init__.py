@@ -1,0 +1,1 @@
+"""The bundled probe pack, declared like a third party's."""

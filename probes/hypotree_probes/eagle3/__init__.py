@@ -1,0 +1,1 @@
+"""Probes over EAGLE-3 draft checkpoints."""

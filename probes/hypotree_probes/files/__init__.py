@@ -1,0 +1,1 @@
+"""Probes over checkpoint files and tensor values, whatever model they hold."""
