@@ -1,0 +1,1 @@
+"""From a declared fix to replaced bytes: edits, plan, stage, swap, undo."""
