@@ -89,6 +89,13 @@ class DiskFile:
             raise _unreadable(self._path, error) from error
         return data
 
+    def fileno(self) -> int:
+        """The read-only descriptor, for copies inside the kernel."""
+        return self._fd
+
+    def __reduce__(self) -> tuple[type[DiskFile], tuple[Path]]:
+        return DiskFile, (self._path,)
+
     def __del__(self) -> None:
         if getattr(self, "_fd", -1) >= 0:
             os.close(self._fd)

@@ -90,7 +90,8 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
         done: list[Replacement] = []
         try:
             for replacement in replacements:
-                _replace(replacement, recheck)
+                # After the first replace the evidence is stale by our own doing.
+                _replace(replacement, (lambda: ()) if done else recheck)
                 done.append(replacement)
         except BaseException:
             for replacement in reversed(done):
@@ -103,7 +104,7 @@ def _replace(replacement: Replacement, recheck: Recheck) -> None:
     scratch = _write_beside(path, replacement.staged)
     try:
         _verify(scratch, replacement.staged)
-        changed = (*changed_reads(path, replacement.before), *recheck())
+        changed = (*_moved(replacement), *changed_reads(path, replacement.before), *recheck())
         if changed:
             raise RefusedError(
                 f"replacing {path}",
@@ -123,6 +124,19 @@ def _replace(replacement: Replacement, recheck: Recheck) -> None:
         )
 
 
+def _moved(replacement: Replacement) -> tuple[str, ...]:
+    """Whether the name leads to another file than the one that the view was made over."""
+    now, then = replacement.path.stat(), os.fstat(_on_disk(replacement.staged).fileno())
+    same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
+    return () if same else ("the file itself (it was replaced)",)
+
+
+def _on_disk(content: SegmentedFile) -> DiskFile:
+    if not isinstance(content.base, DiskFile):
+        raise ToolError("replacing a file", "the staged view is not over a file on disk")
+    return content.base
+
+
 def _put_back(replacement: Replacement) -> None:
     """The old file again, from the view's own base, which still holds the replaced inode open."""
     old = replacement.staged.base
@@ -136,8 +150,7 @@ def _write_beside(path: Path, content: SegmentedFile) -> Path:
     status = path.stat()
     fd, name = tempfile.mkstemp(prefix=f".{path.name}.hypotree-", dir=path.parent)
     try:
-        with DiskHandle(path) as old:
-            _fill(fd, content, old)
+        _fill(fd, content, _on_disk(content).fileno())
         os.fchmod(fd, status.st_mode & 0o7777)
         if os.fstat(fd).st_gid != status.st_gid:
             os.fchown(fd, -1, status.st_gid)
@@ -149,16 +162,6 @@ def _write_beside(path: Path, content: SegmentedFile) -> Path:
     finally:
         os.close(fd)
     return Path(name)
-
-
-@contextlib.contextmanager
-def DiskHandle(path: Path) -> Iterator[int]:  # noqa: N802 - reads as the thing it yields
-    """A read-only descriptor."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _fill(fd: int, content: SegmentedFile, old: int) -> None:

@@ -1,0 +1,130 @@
+"""Gather the facts and ask the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hypotree.errors import HypotreeError
+from hypotree.fix.stage import StagedTree
+from hypotree.fix.target import unsafe_reasons
+from hypotree.gate import GateFacts, Permit, admit
+from hypotree.model.declaration import Approve, Hypothesis, Rivals
+from hypotree.model.event import CanaryRan, FixPlanned
+from hypotree.model.fix import Plan, StagedFinding
+from hypotree.model.refusal import Refusal
+from hypotree.probe.canary import run_canary
+from hypotree.probe.registry import code_digest, probe_class
+from hypotree.session.core import SessionCore
+from hypotree.session.probing import changes_since, is_fresh
+from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
+from hypotree.session.truths import truth_facts
+from hypotree.tree.graph import HypothesisTree
+from hypotree.tree.replay import Sealed
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the gate said, and the plan it said it about."""
+
+    node: str
+    fix: str
+    plan: Plan | None
+    view: StagedTree | None
+    staged: tuple[StagedFinding, ...]
+    decision: Permit | Refusal
+
+
+def ask(core: SessionCore, node: str) -> Answer:
+    """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
+    hypothesis = core.hypothesis(node)
+    staged = stage_fix(core, node)
+    facts = _facts(core, node, hypothesis, staged)
+    first = admit(replace(facts, staged=(), needs_approval=False))
+    findings: tuple[StagedFinding, ...] = ()
+    if staged.view is not None and staged.plan is not None and _is_worth_probing(first):
+        facts = replace(facts, canary_faults=_canary(core, hypothesis))
+        findings = probe_staged(core, node, staged.view)
+        core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
+        facts = replace(facts, staged=findings)
+    return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts))
+
+
+def _is_worth_probing(first: Permit | Refusal) -> bool:
+    """Whether all that stands in the way are questions that probing the staged view answers."""
+    if isinstance(first, Permit):
+        return True
+    late = {"PROBE_CANNOT_FAIL", "RIVAL_OPEN", "FIX_DOES_NOT_FLIP", "NEEDS_APPROVAL"}
+    return {first.code, *first.also} <= late
+
+
+def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged) -> GateFacts:
+    latest = core.state.latest(node)
+    probe = probe_class(hypothesis.probe)
+    names = list(staged.plan.sources) if staged.plan else []
+    finding = latest.evidence.finding(hypothesis.fault) if latest else None
+    names += finding.truth if finding else ()
+    digest = staged.plan.digest() if staged.plan else None
+    return GateFacts(
+        node=node,
+        fault=hypothesis.fault,
+        fix=fix_choice(hypothesis).name,
+        hypothesis_now=hypothesis.digest(),
+        journal_problem=_journal_problem(core),
+        unsafe=_unsafe(core, staged),
+        evidence=latest.evidence if latest else None,
+        evidence_sha256=latest.sha256 if latest else None,
+        code_now=code_digest(probe),
+        version_now=probe.version,
+        changed_reads=changes_since(core, node, latest.evidence) if latest else (),
+        truths=truth_facts(core, hypothesis, names, staged.plan),
+        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe)), ()),
+        open_rivals=_open_rivals(core, node),
+        plan=staged.plan,
+        plan_problem=staged.problem,
+        out_of_scope=staged.undeclared,
+        needs_approval=core.state.policy.approve is Approve.ASK,
+        is_plan_approved=digest is not None and digest in core.state.approved_plans,
+    )
+
+
+def _journal_problem(core: SessionCore) -> str:
+    core.refresh()
+    audit = core.journal.verify()
+    return f"line {audit.line}: {audit.why}" if audit.state == "broken" else ""
+
+
+def _unsafe(core: SessionCore, staged: Staged) -> tuple[str, ...]:
+    if staged.plan is None or staged.view is None:
+        return ()
+    reasons: list[str] = []
+    for file in staged.plan.files:
+        try:
+            reasons += unsafe_reasons(Path(staged.view.root), file)
+        except (HypotreeError, OSError) as error:
+            reasons.append(f"{file.path}: {error}")
+    return tuple(reasons)
+
+
+def _open_rivals(core: SessionCore, node: str) -> tuple[str, ...]:
+    if core.state.policy.rivals is Rivals.OFF:
+        return ()
+    rivals = HypothesisTree(core.state.hypotheses).rivals(node)
+    return tuple(r for r in rivals if not _has_fresh(core, r, core.state.latest(r)))
+
+
+def _has_fresh(core: SessionCore, node: str, latest: Sealed | None) -> bool:
+    return latest is not None and is_fresh(core, node, latest.evidence)
+
+
+def _canary(core: SessionCore, hypothesis: Hypothesis) -> tuple[str, ...]:
+    """Fault codes that the probe has shown here with this very code; runs the cases if need be."""
+    probe = probe_class(hypothesis.probe)
+    code = code_digest(probe)
+    shown = core.state.canaries.get((hypothesis.probe, code), ())
+    if hypothesis.fault in shown:
+        return shown
+    result = run_canary(probe, hypothesis.fault)
+    faults = tuple(dict.fromkeys([*shown, *result.shown]))
+    core.append(CanaryRan(hypothesis.probe, code, faults, result.failed))
+    return faults

@@ -1,0 +1,119 @@
+"""Apply an admitted fix, measure again, undo."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
+from hypotree.fix.swap import Replacement, prepare, prepare_undo, swap
+from hypotree.gate import Permit
+from hypotree.model.event import (
+    FixApplied,
+    FixRefused,
+    SwapAbandoned,
+    SwapStarted,
+    SwapUndone,
+)
+from hypotree.model.fix import FileSwap
+from hypotree.model.refusal import Refusal
+from hypotree.session.asking import Answer, ask
+from hypotree.session.core import SessionCore
+from hypotree.session.probing import changes_since, measure_symptom, run_node
+from hypotree.tree.replay import Swapped
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A fix that was written, and what became of measuring again afterwards."""
+
+    id: str
+    answer: Answer
+    not_measured: str
+    """Why the node or the symptom could not be measured again; "" if they were."""
+
+
+def apply_fix(core: SessionCore, node: str) -> Applied | Refusal:
+    """Write the node's fix if the gate admits it; measure the node and the symptom again.
+
+    Under `approve: ask` a person must have approved this very plan before.
+    """
+    answer = ask(core, node)
+    if isinstance(answer.decision, Refusal):
+        if not core.journal.is_broken:
+            core.append(FixRefused(node, answer.fix, answer.decision))
+        return answer.decision
+    swap_id = _write(core, answer, answer.decision)
+    return Applied(swap_id, answer, _measure_again(core, node))
+
+
+def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
+    assert answer.view is not None
+    replacements = prepare(permit, answer.view, core.undo)
+    swap_id = f"S{core.state.seq + 1}"
+    core.append(SwapStarted(swap_id, answer.node, _records(replacements)))
+    with _abandoned_on_failure(core, swap_id):
+        swap(replacements, permit, lambda: _changed_since(core, answer.node))
+    core.append(
+        FixApplied(
+            swap_id, answer.node, answer.fix, permit.plan.digest(), permit.evidence_sha256,
+            _records(replacements),
+        )
+    )  # fmt: skip
+    return swap_id
+
+
+def _changed_since(core: SessionCore, node: str) -> tuple[str, ...]:
+    latest = core.state.latest(node)
+    return changes_since(core, node, latest.evidence) if latest else ("its evidence",)
+
+
+@contextlib.contextmanager
+def _abandoned_on_failure(core: SessionCore, swap_id: str) -> Iterator[None]:
+    try:
+        yield
+    except HypotreeError as error:
+        core.append(SwapAbandoned(swap_id, str(error)))
+        raise
+
+
+def _records(replacements: tuple[Replacement, ...]) -> tuple[FileSwap, ...]:
+    return tuple(replacement.record() for replacement in replacements)
+
+
+def _measure_again(core: SessionCore, node: str) -> str:
+    try:
+        run_node(core, node)
+        if core.state.symptom.measures():
+            measure_symptom(core)
+    except HypotreeError as error:
+        return str(error)
+    return ""
+
+
+def undo_swap(core: SessionCore, swap_id: str = "") -> str:
+    """Put back what a swap did (the latest one if no id is given); returns the new swap's id."""
+    target = _undoable(core, swap_id)
+    replacements = prepare_undo(target.swaps, core.undo)
+    new_id = f"S{core.state.seq + 1}"
+    core.append(SwapStarted(new_id, target.node, _records(replacements)))
+    with _abandoned_on_failure(core, new_id):
+        swap(replacements, None, lambda: ())
+    core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
+    return new_id
+
+
+def _undoable(core: SessionCore, swap_id: str) -> Swapped:
+    if swap_id:
+        found = core.state.swaps.get(swap_id)
+        if found is None:
+            known = ", ".join(core.state.swaps) or "none"
+            raise UnknownNameError(f"undoing {swap_id!r}", "no such swap", f"there are {known}")
+        if found.undone_by:
+            raise RefusedError(f"undoing {swap_id}", f"it was undone by {found.undone_by} already")
+        return found
+    open_swaps = [s for s in core.state.swaps.values() if not s.undone_by and not s.undoes]
+    if not open_swaps:
+        raise MisuseError("undoing", "no fix is in force in this session")
+    return open_swaps[-1]

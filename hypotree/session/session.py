@@ -1,0 +1,111 @@
+"""Session: open a folder and do what a user can do. Nothing here takes or sets a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hypotree.journal.audit import Audit
+from hypotree.model.declaration import Artifact, Hypothesis
+from hypotree.model.event import Actor, Record
+from hypotree.model.evidence import Evidence
+from hypotree.model.refusal import Refusal
+from hypotree.probe.api import Progress
+from hypotree.session import editing, fixing, probing
+from hypotree.session.asking import Answer, ask
+from hypotree.session.core import SessionCore
+from hypotree.session.fixing import Applied
+from hypotree.session.opening import load_declaration
+from hypotree.session.recovery import recover
+from hypotree.session.snapshot import SessionView, take_snapshot
+
+
+class Session:
+    """One session, for one actor. Several processes may hold the same folder open."""
+
+    def __init__(self, folder: Path, actor: Actor | None = None) -> None:
+        self._core = SessionCore(folder, actor or Actor("cli"))
+        load_declaration(self._core)
+        self.recovered: tuple[str, ...] = recover(self._core)
+
+    @property
+    def folder(self) -> Path:
+        """The session's folder."""
+        return self._core.folder
+
+    # -- looking ---------------------------------------------------------------
+
+    def snapshot(self) -> SessionView:
+        """Everything as it stands now."""
+        return take_snapshot(self._core)
+
+    def hypothesis(self, node: str) -> Hypothesis:
+        """A node's declaration."""
+        return self._core.hypothesis(node)
+
+    def records(self) -> Sequence[Record]:
+        """The journal."""
+        self._core.refresh()
+        return self._core.journal.records
+
+    def verify(self) -> Audit:
+        """Check the whole journal from its first byte."""
+        return self._core.journal.verify()
+
+    def undo_sizes(self) -> dict[str, int]:
+        """Undo packs on disk with their sizes in bytes."""
+        return {str(digest): size for digest, size in self._core.undo.sizes().items()}
+
+    # -- declaring -------------------------------------------------------------
+
+    def add(self, node: str, hypothesis: Hypothesis) -> None:
+        """Add a hypothesis."""
+        editing.add_hypothesis(self._core, node, hypothesis)
+
+    def edit(self, node: str, hypothesis: Hypothesis) -> None:
+        """Declare a hypothesis anew."""
+        editing.edit_hypothesis(self._core, node, hypothesis)
+
+    def attach(self, name: str, artifact: Artifact) -> None:
+        """Add an artifact, or point a name at another one."""
+        editing.attach_artifact(self._core, name, artifact)
+
+    def note(self, node: str, text: str) -> None:
+        """Leave a note."""
+        editing.add_note(self._core, node, text)
+
+    # -- approving (needs a person: hypotree.session.approval) ------------------
+
+    def approve_artifact(self, name: str, approver: Actor) -> str:
+        """Take an artifact as it is now for a truth; returns its digest."""
+        return editing.approve_artifact(self._core, name, approver)
+
+    def approve_policy(self, approver: Actor) -> None:
+        """Take over a changed session.yaml's policy."""
+        editing.approve_policy(self._core, approver)
+
+    def approve_plan(self, node: str, approver: Actor) -> str:
+        """Agree to the plan last made for a node; returns its digest."""
+        return editing.approve_plan(self._core, node, approver)
+
+    # -- doing -----------------------------------------------------------------
+
+    def run(self, node: str, progress: Progress | None = None) -> Evidence:
+        """Run a node's probe."""
+        return probing.run_node(self._core, node, progress)
+
+    def measure(self, progress: Progress | None = None) -> tuple[Evidence, ...]:
+        """Measure the symptom."""
+        return probing.measure_symptom(self._core, progress)
+
+    def plan(self, node: str) -> Answer:
+        """What a node's fix would do, and whether the gate would let it."""
+        return ask(self._core, node)
+
+    def apply(self, node: str) -> Applied | Refusal:
+        """Write a node's fix if the gate admits it."""
+        return fixing.apply_fix(self._core, node)
+
+    def undo(self, swap_id: str = "") -> str:
+        """Put back what a swap did."""
+        return fixing.undo_swap(self._core, swap_id)

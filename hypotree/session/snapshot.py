@@ -1,0 +1,186 @@
+"""A frozen view of a session, for everything that shows one."""
+
+from __future__ import annotations
+
+
+import msgspec
+
+from hypotree.model.declaration import SYMPTOM, Artifact, Hypothesis, Policy
+from hypotree.model.evidence import Evidence, Finding
+from hypotree.model.fix import FileSwap
+from hypotree.model.refusal import Refusal
+from hypotree.session.core import SessionCore
+from hypotree.session.next_step import next_step
+from hypotree.session.probing import changes_since, is_fresh
+from hypotree.session.staging import fix_choice
+from hypotree.tree.graph import HypothesisTree
+from hypotree.tree.replay import Sealed, Swapped
+from hypotree.tree.standing import Standing, same_observations, standing_after_fix, standing_of
+
+
+class Measurement(msgspec.Struct, frozen=True):
+    """The symptom, measured once."""
+
+    seq: int
+    time: str
+    probe: str
+    summary: str
+    measures: dict[str, float]
+    is_new: bool
+    """False if its observations have the digests of an earlier measurement."""
+
+
+class WriteView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A swap in force, undone, or one that undid another."""
+
+    id: str
+    node: str
+    fix: str
+    time: str
+    actor: str
+    files: tuple[FileSwap, ...]
+    undoes: str = ""
+    undone_by: str = ""
+
+
+class NodeView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One hypothesis as it stands now."""
+
+    id: str
+    depth: int
+    hypothesis: Hypothesis
+    standing: str
+    why: str
+    fix: str
+    changed: tuple[str, ...] = ()
+    evidence: Evidence | None = None
+    evidence_seq: int = 0
+    refusals: tuple[Refusal, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def finding(self) -> Finding | None:
+        """The finding on its own fault."""
+        return self.evidence.finding(self.hypothesis.fault) if self.evidence else None
+
+
+class ArtifactView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One artifact as declared, and whether a person stands behind it."""
+
+    name: str
+    artifact: Artifact
+    proposed_by: str = ""
+
+
+class SessionView(msgspec.Struct, frozen=True):
+    """Everything that a session shows."""
+
+    folder: str
+    symptom: str
+    measurements: tuple[Measurement, ...]
+    nodes: tuple[NodeView, ...]
+    artifacts: tuple[ArtifactView, ...]
+    writes: tuple[WriteView, ...]
+    policy: Policy
+    journal_events: int
+    journal_head: str
+    journal_problem: str
+    next: str
+
+
+def take_snapshot(core: SessionCore) -> SessionView:
+    """The session as it is now; digests of what evidence read are compared again."""
+    core.refresh()
+    state = core.state
+    nodes = tuple(_node(core, n, d) for n, d in HypothesisTree(state.hypotheses).walk())
+    view = SessionView(
+        folder=str(core.folder),
+        symptom=state.symptom.what,
+        measurements=_measurements(state.evidence.get(SYMPTOM, [])),
+        nodes=nodes,
+        artifacts=tuple(
+            ArtifactView(n, a.artifact, a.proposed_by.kind if a.proposed_by else "")
+            for n, a in state.artifacts.items()
+        ),
+        writes=tuple(_write(swap) for swap in state.swaps.values()),
+        policy=state.policy,
+        journal_events=state.seq,
+        journal_head=str(core.journal.head),
+        journal_problem=core.journal.problem,
+        next="",
+    )
+    return msgspec.structs.replace(view, next=next_step(core.folder, state, nodes))
+
+
+def _node(core: SessionCore, node: str, depth: int) -> NodeView:
+    hypothesis = core.hypothesis(node)
+    latest = core.state.latest(node)
+    standing = node_standing(core, node)
+    finding = latest.evidence.finding(hypothesis.fault) if latest else None
+    stale = standing is Standing.STALE and latest is not None
+    return NodeView(
+        id=node,
+        depth=depth,
+        hypothesis=hypothesis,
+        standing=str(standing),
+        why=finding.why if finding else "",
+        fix=fix_choice(hypothesis).name,
+        changed=_changed(core, node, latest) if stale else (),
+        evidence=latest.evidence if latest else None,
+        evidence_seq=latest.seq if latest else 0,
+        refusals=tuple(refusal for _, _, refusal in core.state.refusals.get(node, [])),
+        notes=tuple(text for _, _, text in core.state.notes.get(node, [])),
+    )
+
+
+def _changed(core: SessionCore, node: str, latest: Sealed | None) -> tuple[str, ...]:
+    return changes_since(core, node, latest.evidence) if latest else ()
+
+
+def node_standing(core: SessionCore, node: str) -> Standing:
+    """Where a node stands now, derived from the journal and the files as they are."""
+    applied = core.state.applied(node)
+    if applied is not None:
+        return _after_fix(core, applied)
+    latest = core.state.latest(node)
+    fresh = latest is not None and is_fresh(core, node, latest.evidence)
+    return standing_of(
+        core.hypothesis(node).fault, latest.evidence if latest else None, is_fresh=fresh
+    )
+
+
+def _after_fix(core: SessionCore, applied: Swapped) -> Standing:
+    """By the first way of measuring that really measured again."""
+    runs = core.state.evidence.get(SYMPTOM, [])
+    standing = Standing.FIXED_NOT_MEASURED
+    for probe in dict.fromkeys(run.evidence.probe for run in runs):
+        of_probe = [run for run in runs if run.evidence.probe == probe]
+        before = [run.evidence for run in of_probe if run.seq < applied.seq]
+        after = [run.evidence for run in of_probe if run.seq > applied.seq]
+        found = standing_after_fix(before[-1] if before else None, after[-1] if after else None)
+        if found is not Standing.FIXED_NOT_MEASURED:
+            standing = found
+    return standing
+
+
+def _measurements(runs: list[Sealed]) -> tuple[Measurement, ...]:
+    found: list[Measurement] = []
+    for index, run in enumerate(runs):
+        evidence = run.evidence
+        seen = any(
+            same_observations(evidence, earlier.evidence) and earlier.evidence.probe == evidence.probe
+            for earlier in runs[:index]
+        )
+        found.append(
+            Measurement(run.seq, run.time, evidence.probe, evidence.summary, evidence.measures, not seen)
+        )
+    return tuple(found)
+
+
+def _write(swap: Swapped) -> WriteView:
+    actor = " ".join(part for part in (swap.actor.kind, swap.actor.name) if part)
+    return WriteView(
+        swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by
+    )
+
+
