@@ -52,8 +52,10 @@ class Checkpoint(Artifact):
         """Shards, index and JSON files: none of these is truth for another."""
         names = self.tree.names()
         beside = tuple(n for n in names if n.endswith((".json", ".bin")) and "/" not in n)
-        shards = (self._only,) if self._only else tuple(
-            n for n in names if n.endswith(".safetensors") and "/" not in n
+        shards = (
+            (self._only,)
+            if self._only
+            else tuple(n for n in names if n.endswith(".safetensors") and "/" not in n)
         )
         return tuple(sorted({*shards, *beside}))
 

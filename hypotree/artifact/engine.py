@@ -13,8 +13,11 @@ from hypotree.errors import MisuseError
 
 ENGINES = ("sglang", "vllm", "trtllm")
 _VERSION_FILES = ("version.py", "_version.py")
-_VERSION = re.compile(r"""^__version__\s*(?::\s*str\s*)?=\s*(?:version\s*=\s*)?['"]([^'"\s]{1,64})['"]""", re.M)
-_SPEC = re.compile(r"(?P<name>[a-z]+)(?:@(?P<version>[0-9][\w.+!-]*)|:(?P<path>.+))?\Z", re.S)
+_VERSION = re.compile(
+    r"""^__version__\s*(?::\s*str\s*)?=\s*(?:version\s*=\s*)?['"]([^'"\s]{1,64})['"]""",
+    re.MULTILINE,
+)
+_SPEC = re.compile(r"(?P<name>[a-z]+)(?:@(?P<version>[0-9][\w.+!-]*)|:(?P<path>.+))?\Z", re.DOTALL)
 
 
 class Engine(Artifact):

@@ -32,6 +32,7 @@ class ByteFile(Protocol):
     @property
     def size(self) -> int:
         """Length in bytes."""
+
     def read(self, offset: int, length: int) -> bytes:
         """Exactly `length` bytes from `offset`; `UnreadableError` if the file ends before that."""
 
@@ -42,12 +43,16 @@ class FileTree(Protocol):
     @property
     def root(self) -> Path:
         """The folder, or the folder of the single file."""
+
     def names(self) -> tuple[str, ...]:
         """All file names below the root, sorted."""
+
     def has(self, name: str) -> bool:
         """Whether the tree holds `name`."""
+
     def open(self, name: str) -> ByteFile:
         """The file called `name`; `UnreadableError` if there is none."""
+
     def identity(self, name: str) -> FileIdentity:
         """Where the bytes of `name` live on this machine."""
 

@@ -30,7 +30,9 @@ def open_artifact(
     """
     if kind not in _READERS:
         raise UnknownNameError(
-            f"opening {locator} as {kind!r}", "no such kind of artifact", f"one of {', '.join(KINDS)}"
+            f"opening {locator} as {kind!r}",
+            "no such kind of artifact",
+            f"one of {', '.join(KINDS)}",
         )
     module, name = _READERS[kind]
     reader: type[Artifact] = getattr(import_module(module), name)

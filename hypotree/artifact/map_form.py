@@ -47,7 +47,10 @@ def decide_form(
         return _valid(stored, "offsets", "values are negative, which ids never are", vocabulary)
     if vocabulary is not None and any(i + v >= vocabulary for i, v in enumerate(stored)):
         return _valid(
-            stored, "absolute", f"read as offsets it leaves the vocabulary of {vocabulary}", vocabulary
+            stored,
+            "absolute",
+            f"read as offsets it leaves the vocabulary of {vocabulary}",
+            vocabulary,
         )
     return MapForm("undecided", None, "every value is possible both as an offset and as an id")
 

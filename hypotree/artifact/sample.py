@@ -50,7 +50,8 @@ class Sample(Artifact):
             aux, final = _split_stack(final)
         if aux is None and final is None:
             raise UnreadableError(
-                f"reading {self.locator} as a sample", "it holds no hidden states",
+                f"reading {self.locator} as a sample",
+                "it holds no hidden states",
                 f"its keys are {', '.join(sorted(tensors)[:8]) or 'none'}",
             )
         return SampleRecord(_flat(tokens, 1), _flat(aux, 2), _flat(final, 2))

@@ -67,7 +67,9 @@ class TensorValue:
         try:
             stored = array(code, values)
         except OverflowError as error:
-            raise MalformedError("storing ids in a tensor", f"a value does not fit {dtype}") from error
+            raise MalformedError(
+                "storing ids in a tensor", f"a value does not fit {dtype}"
+            ) from error
         if sys.byteorder == "big":
             stored.byteswap()
         return cls(dtype, shape, stored.tobytes())

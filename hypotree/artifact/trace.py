@@ -63,7 +63,9 @@ class TraceRecord:
         return any(path == module or path.endswith(f".{module}") for path in self.start.hooks)
 
 
-_DECODER = msgspec.json.Decoder(TraceStart | ModuleCall | TraceEnd)
+_DECODER: msgspec.json.Decoder[TraceStart | ModuleCall | TraceEnd] = msgspec.json.Decoder(
+    TraceStart | ModuleCall | TraceEnd
+)
 
 
 class Trace(Log):

@@ -19,24 +19,33 @@ _ROWS = 6
 
 
 def make_plan(
-    node: str, fix: str, subject_name: str, subject: Checkpoint, staged: StagedTree, edits: tuple[Edit, ...]
+    node: str,
+    fix: str,
+    subject_name: str,
+    subject: Checkpoint,
+    staged: StagedTree,
+    edits: tuple[Edit, ...],
 ) -> Plan:
     """Describe what `staged` changes of `subject`."""
     after = Checkpoint(subject.locator, staged)
-    files = tuple(
-        _file_plan(file, subject, after, staged, edits) for file in sorted(staged.staged)
-    )
+    files = tuple(_file_plan(file, subject, after, staged, edits) for file in sorted(staged.staged))
     used = sorted({name for edit in edits for name in inputs_used(edit)})
     return Plan(node, fix, subject_name, edits, files, tuple(used))
 
 
-def undeclared_changes(subject: Checkpoint, staged: StagedTree, edits: tuple[Edit, ...]) -> tuple[str, ...]:
+def undeclared_changes(
+    subject: Checkpoint, staged: StagedTree, edits: tuple[Edit, ...]
+) -> tuple[str, ...]:
     """Tensors that differ between the view and the subject though no edit names them."""
     declared = frozenset(name for edit in edits for name in tensors_named(edit))
     before, after = subject, Checkpoint(subject.locator, staged)
     names = {*before.layouts(), *after.layouts()} - declared
     return tuple(
-        sorted(n for n in names if before.digest_of("tensor-layout", n) != after.digest_of("tensor-layout", n))
+        sorted(
+            n
+            for n in names
+            if before.digest_of("tensor-layout", n) != after.digest_of("tensor-layout", n)
+        )
     )
 
 
@@ -89,7 +98,9 @@ def _changes(
     for edit in edits:
         if isinstance(edit, RenameTensors):
             changes += [
-                _renamed(old, new, before) for old, new in edit.names.items() if _is_in(file, before, old)
+                _renamed(old, new, before)
+                for old, new in edit.names.items()
+                if _is_in(file, before, old)
             ]
         elif isinstance(edit, InsertTensor):
             changes += [_inserted(edit.tensor, after)] if _is_in(file, after, edit.tensor) else []
@@ -114,7 +125,14 @@ def _inserted(name: str, after: Checkpoint) -> TensorChange:
     assert value is not None
     rows = tuple((i, None, v) for i, v in enumerate(_elements(value)[:_ROWS]))
     return TensorChange(
-        "", name, value.dtype, value.shape, None, tensor_digest(name, value), len(_elements(value)), rows
+        "",
+        name,
+        value.dtype,
+        value.shape,
+        None,
+        tensor_digest(name, value),
+        len(_elements(value)),
+        rows,
     )
 
 
@@ -137,7 +155,8 @@ def _elements(value: TensorValue) -> list[int]:
         return value.integers()
     width = max(len(value.data) // max(_count(value), 1), 1)
     return [
-        int.from_bytes(value.data[i : i + width], "little") for i in range(0, len(value.data), width)
+        int.from_bytes(value.data[i : i + width], "little")
+        for i in range(0, len(value.data), width)
     ]
 
 

@@ -105,7 +105,9 @@ def _rename(shards: Mapping[str, list[_Tensor]], names: Mapping[str, str]) -> No
     for tensors in shards.values():
         for tensor in tensors:
             if tensor.name in seen:
-                raise MisuseError("planning a rename", f"two tensors would be called {tensor.name!r}")
+                raise MisuseError(
+                    "planning a rename", f"two tensors would be called {tensor.name!r}"
+                )
             seen.add(tensor.name)
 
 
@@ -129,7 +131,7 @@ def _insert(
         raise MisuseError("planning an insert", f"there is a tensor {edit.tensor!r} already")
     value = resolve(edit.value, edit.dtype, subject, artifacts)
     new = _Tensor(edit.tensor, value.dtype, value.shape, Fresh(value.data))
-    tensors = shards[sorted(shards)[-1]]
+    tensors = shards[max(shards)]
     end = sum(t.bytes.length for t in tensors)
     width = max(DTYPE_BITS[value.dtype] // 8, 1)
     # At the end nothing else moves; where that would misalign it, in front, which is aligned.
@@ -142,11 +144,13 @@ def _build(subject: Checkpoint, file: str, tensors: list[_Tensor]) -> SegmentedF
     layouts: dict[str, TensorLayout] = {}
     at = 0
     for tensor in tensors:
-        layouts[tensor.name] = TensorLayout(tensor.dtype, tensor.shape, at, at + tensor.bytes.length)
+        layouts[tensor.name] = TensorLayout(
+            tensor.dtype, tensor.shape, at, at + tensor.bytes.length
+        )
         at += tensor.bytes.length
     if _is_same(old, layouts) and not any(isinstance(t.bytes, Fresh) for t in tensors):
         return None
-    head = old.raw if _is_same(old, layouts) else _header(old, layouts)
+    head = _framed(old.raw) if _is_same(old, layouts) else _header(old, layouts)
     return SegmentedFile(subject.tree.open(file), (Fresh(head), *(t.bytes for t in tensors)))
 
 
@@ -170,7 +174,12 @@ def _header(old: Header, layouts: Mapping[str, TensorLayout]) -> bytes:
     while room < len(text):
         room += _PAGE
     room += -room % 8
-    return room.to_bytes(8, "little") + text.ljust(room)
+    return _framed(text.ljust(room))
+
+
+def _framed(header: bytes) -> bytes:
+    """A header behind its length."""
+    return len(header).to_bytes(8, "little") + header
 
 
 def _index(subject: Checkpoint, shards: Mapping[str, list[_Tensor]]) -> dict[str, SegmentedFile]:

@@ -202,7 +202,9 @@ def locked(path: Path) -> Iterator[None]:
 
     folder = Path(tempfile.gettempdir(), f"hypotree-locks-{os.getuid()}")
     folder.mkdir(mode=0o700, exist_ok=True)
-    lock = FileLock(folder / f"{Digest.of(str(path.resolve()).encode()).hex}.lock", timeout=LOCK_SECONDS)
+    lock = FileLock(
+        folder / f"{Digest.of(str(path.resolve()).encode()).hex}.lock", timeout=LOCK_SECONDS
+    )
     try:
         lock.acquire()
     except Timeout as error:

@@ -36,9 +36,13 @@ def _hard_link_reason(path: Path) -> str:
     if not stat.S_ISREG(status.st_mode):
         return f"{path} is no regular file"
     if status.st_nlink > 1:
-        return f"{path} has {status.st_nlink} hard links: the others would keep the old bytes; copy it"
+        return (
+            f"{path} has {status.st_nlink} hard links: the others would keep the old bytes; copy it"
+        )
     if status.st_uid != os.geteuid():
-        return f"{path} belongs to user {status.st_uid}: replacing it would change its owner; copy it"
+        return (
+            f"{path} belongs to user {status.st_uid}: replacing it would change its owner; copy it"
+        )
     return ""
 
 

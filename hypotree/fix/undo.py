@@ -53,7 +53,11 @@ class UndoStore:
         """Every pack with its size in bytes."""
         if not self.folder.is_dir():
             return {}
-        return {Digest(p.name): p.stat().st_size for p in sorted(self.folder.iterdir()) if len(p.name) == 64}
+        return {
+            Digest(p.name): p.stat().st_size
+            for p in sorted(self.folder.iterdir())
+            if len(p.name) == 64
+        }
 
 
 def _segments(recipe: _Recipe, file: DiskFile, at: int) -> list[Segment]:

@@ -57,9 +57,7 @@ class Hypothesis(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
     def digest(self) -> Digest:
         """Of all that was declared, but its place in the tree: an edited claim is another claim."""
-        return digest_of(
-            (self.claim, self.fault, self.probe, self.inputs, self.params, self.fix)
-        )
+        return digest_of((self.claim, self.fault, self.probe, self.inputs, self.params, self.fix))
 
 
 class Measure(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -15,7 +15,7 @@ class _Event(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True):
     pass
 
 
-class DeclarationLoaded(_Event, tag="declaration-loaded"):
+class DeclarationLoaded(_Event, frozen=True, tag="declaration-loaded"):
     """A session.yaml was read; `truths` are the content digests of its artifacts at that time."""
 
     yaml_sha256: Digest
@@ -25,7 +25,7 @@ class DeclarationLoaded(_Event, tag="declaration-loaded"):
     """The yaml_sha256 in force before: None for the first, which is a person's declaration."""
 
 
-class ArtifactAttached(_Event, tag="artifact-attached"):
+class ArtifactAttached(_Event, frozen=True, tag="artifact-attached"):
     """An artifact was added to the session after it was opened."""
 
     name: str
@@ -33,7 +33,7 @@ class ArtifactAttached(_Event, tag="artifact-attached"):
     content: Digest | None = None
 
 
-class ArtifactApproved(_Event, tag="artifact-approved"):
+class ArtifactApproved(_Event, frozen=True, tag="artifact-approved"):
     """A person took this content of an artifact for what it was proposed as."""
 
     name: str
@@ -41,34 +41,34 @@ class ArtifactApproved(_Event, tag="artifact-approved"):
     content: Digest
 
 
-class DeclarationApproved(_Event, tag="declaration-approved"):
+class DeclarationApproved(_Event, frozen=True, tag="declaration-approved"):
     """A person took over the policy of a changed session.yaml."""
 
     yaml_sha256: Digest
 
 
-class HypothesisAdded(_Event, tag="hypothesis-added"):
+class HypothesisAdded(_Event, frozen=True, tag="hypothesis-added"):
     """A node was added by a person, an agent or a script."""
 
     id: str
     hypothesis: Hypothesis
 
 
-class HypothesisEdited(_Event, tag="hypothesis-edited"):
+class HypothesisEdited(_Event, frozen=True, tag="hypothesis-edited"):
     """A node was declared anew; what was found for the old declaration no longer speaks for it."""
 
     id: str
     hypothesis: Hypothesis
 
 
-class EvidenceSealed(_Event, tag="evidence-sealed"):
+class EvidenceSealed(_Event, frozen=True, tag="evidence-sealed"):
     """A probe ran for a node, or for the symptom."""
 
     node: str
     evidence: Evidence
 
 
-class CanaryRan(_Event, tag="canary-ran"):
+class CanaryRan(_Event, frozen=True, tag="canary-ran"):
     """The probe was put to its own planted faults and healthy twins on this machine."""
 
     probe: str
@@ -78,7 +78,7 @@ class CanaryRan(_Event, tag="canary-ran"):
     failed: tuple[str, ...] = ()
 
 
-class FixPlanned(_Event, tag="fix-planned"):
+class FixPlanned(_Event, frozen=True, tag="fix-planned"):
     """A plan was made and its staged view probed."""
 
     node: str
@@ -87,14 +87,14 @@ class FixPlanned(_Event, tag="fix-planned"):
     staged: tuple[StagedFinding, ...]
 
 
-class FixApproved(_Event, tag="fix-approved"):
+class FixApproved(_Event, frozen=True, tag="fix-approved"):
     """A person agreed to exactly this plan."""
 
     node: str
     plan_sha256: Digest
 
 
-class FixRefused(_Event, tag="fix-refused"):
+class FixRefused(_Event, frozen=True, tag="fix-refused"):
     """The gate said no; nothing was written."""
 
     node: str
@@ -102,7 +102,7 @@ class FixRefused(_Event, tag="fix-refused"):
     refusal: Refusal
 
 
-class SwapStarted(_Event, tag="swap-started"):
+class SwapStarted(_Event, frozen=True, tag="swap-started"):
     """Undo packs are on disk and the replacing begins; without an end, recovery looks here."""
 
     id: str
@@ -110,7 +110,7 @@ class SwapStarted(_Event, tag="swap-started"):
     swaps: tuple[FileSwap, ...]
 
 
-class FixApplied(_Event, tag="fix-applied"):
+class FixApplied(_Event, frozen=True, tag="fix-applied"):
     """The files were replaced and read back."""
 
     id: str
@@ -121,7 +121,7 @@ class FixApplied(_Event, tag="fix-applied"):
     swaps: tuple[FileSwap, ...]
 
 
-class SwapUndone(_Event, tag="swap-undone"):
+class SwapUndone(_Event, frozen=True, tag="swap-undone"):
     """What `undoes` did was put back; this can be undone like any other swap."""
 
     id: str
@@ -130,14 +130,14 @@ class SwapUndone(_Event, tag="swap-undone"):
     swaps: tuple[FileSwap, ...]
 
 
-class SwapAbandoned(_Event, tag="swap-abandoned"):
+class SwapAbandoned(_Event, frozen=True, tag="swap-abandoned"):
     """A swap that was started is known not to have happened."""
 
     id: str
     why: str
 
 
-class NoteAdded(_Event, tag="note-added"):
+class NoteAdded(_Event, frozen=True, tag="note-added"):
     """Free text on a node."""
 
     node: str

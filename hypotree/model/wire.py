@@ -53,7 +53,7 @@ def decode(data: bytes | str, kind: type[T], what: str) -> T:
         raise MalformedError(f"reading {what}", str(error)) from error
 
 
-def convert(value: object, kind: Any, what: str) -> Any:  # noqa: ANN401 - the type is the argument
+def convert(value: object, kind: Any, what: str) -> Any:
     """Plain data (from YAML or JSON) as a `kind`; `MalformedError` naming `what`."""
     try:
         return msgspec.convert(value, kind, dec_hook=_decode_extra)

@@ -42,7 +42,9 @@ def check_case(probe: type[Probe], case: Case) -> str:
         healthy.mkdir()
         sick = _finding(probe, case, case.plant(planted))
         if sick.verdict is not Verdict.CONFIRMED or sick.authority is not Authority.SOURCE_OF_TRUTH:
-            return f"{case.fault}: planted, and found {sick.verdict} by {sick.authority}: {sick.why}"
+            return (
+                f"{case.fault}: planted, and found {sick.verdict} by {sick.authority}: {sick.why}"
+            )
         well = _finding(probe, case, case.heal(healthy))
         if well.verdict is not Verdict.REFUTED:
             return f"{case.fault}: healthy, and found {well.verdict}: {well.why}"

@@ -71,7 +71,7 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
         fix=fix_choice(hypothesis).name,
         hypothesis_now=hypothesis.digest(),
         journal_problem=_journal_problem(core),
-        unsafe=_unsafe(core, staged),
+        unsafe=_unsafe(staged),
         evidence=latest.evidence if latest else None,
         evidence_sha256=latest.sha256 if latest else None,
         code_now=code_digest(probe),
@@ -94,7 +94,7 @@ def _journal_problem(core: SessionCore) -> str:
     return f"line {audit.line}: {audit.why}" if audit.state == "broken" else ""
 
 
-def _unsafe(core: SessionCore, staged: Staged) -> tuple[str, ...]:
+def _unsafe(staged: Staged) -> tuple[str, ...]:
     if staged.plan is None or staged.view is None:
         return ()
     reasons: list[str] = []

@@ -51,11 +51,15 @@ def bind(
     for name, binding in inputs.items():
         if name not in taken:
             raise MisuseError(
-                f"binding {name!r} to {probe}", "it takes no such input", f"it takes {', '.join(taken)}"
+                f"binding {name!r} to {probe}",
+                "it takes no such input",
+                f"it takes {', '.join(taken)}",
             )
         artifact = artifacts.get(binding.artifact)
         if artifact is None:
-            raise UnknownNameError(f"binding {name!r}", f"no artifact {binding.artifact!r} is declared")
+            raise UnknownNameError(
+                f"binding {name!r}", f"no artifact {binding.artifact!r} is declared"
+            )
         bound.append(_bound(folder, taken[name], binding, artifact, trees or {}))
     return tuple(bound)
 

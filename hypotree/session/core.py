@@ -88,5 +88,3 @@ def content_digest(folder: Path, artifact: Artifact, kind: str) -> Digest:
         return reader.content_digest()
     except (HypotreeError, OSError):
         return ABSENT
-
-

@@ -21,9 +21,7 @@ def load_declaration(core: SessionCore) -> None:
 
 def _contents(core: SessionCore, declaration: Declaration) -> dict[str, Digest]:
     """What each truth and observation holds at the moment in which it is declared."""
-    declared = SessionState(
-        symptom=declaration.symptom, hypotheses=dict(declaration.hypotheses)
-    )
+    declared = SessionState(symptom=declaration.symptom, hypotheses=dict(declaration.hypotheses))
     return {
         name: content_digest(core.folder, artifact, artifact.kind or bound_kind(name, declared))
         for name, artifact in declaration.artifacts.items()

@@ -53,9 +53,7 @@ def measure_symptom(core: SessionCore, progress: Progress | None = None) -> tupl
     return results
 
 
-def run_measure(
-    core: SessionCore, measure: Measure, progress: Progress | None = None
-) -> Evidence:
+def run_measure(core: SessionCore, measure: Measure, progress: Progress | None = None) -> Evidence:
     """One measurement of the symptom, not yet sealed into the journal."""
     inputs = bind(core.folder, measure.probe, measure.inputs, core.artifacts())
     return run_probe(ProbeRun(measure.probe, inputs, measure.params), progress)

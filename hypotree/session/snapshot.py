@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import msgspec
 
 from hypotree.model.declaration import SYMPTOM, Artifact, Hypothesis, Policy
@@ -168,11 +167,14 @@ def _measurements(runs: list[Sealed]) -> tuple[Measurement, ...]:
     for index, run in enumerate(runs):
         evidence = run.evidence
         seen = any(
-            same_observations(evidence, earlier.evidence) and earlier.evidence.probe == evidence.probe
+            same_observations(evidence, earlier.evidence)
+            and earlier.evidence.probe == evidence.probe
             for earlier in runs[:index]
         )
         found.append(
-            Measurement(run.seq, run.time, evidence.probe, evidence.summary, evidence.measures, not seen)
+            Measurement(
+                run.seq, run.time, evidence.probe, evidence.summary, evidence.measures, not seen
+            )
         )
     return tuple(found)
 
@@ -182,5 +184,3 @@ def _write(swap: Swapped) -> WriteView:
     return WriteView(
         swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by
     )
-
-

@@ -47,7 +47,9 @@ def stage_fix(core: SessionCore, node: str) -> Staged:
     """The node's fix as a staged view of its subject; a fix that cannot be made is said why."""
     hypothesis = core.hypothesis(node)
     choice = fix_choice(hypothesis)
-    bound = {i.name: i for i in bind(core.folder, hypothesis.probe, hypothesis.inputs, core.artifacts())}
+    bound = {
+        i.name: i for i in bind(core.folder, hypothesis.probe, hypothesis.inputs, core.artifacts())
+    }
     readers: dict[str, Reader] = {name: open_bound(i) for name, i in bound.items()}
     subject = readers.get(SUBJECT)
     try:

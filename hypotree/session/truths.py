@@ -19,7 +19,9 @@ def truth_facts(
     core: SessionCore, hypothesis: Hypothesis, names: Iterable[str], plan: Plan | None
 ) -> tuple[TruthFacts, ...]:
     """The facts on each named input, against the files that `plan` edits and their checkpoint."""
-    bound = {i.name: i for i in bind(core.folder, hypothesis.probe, hypothesis.inputs, core.artifacts())}
+    bound = {
+        i.name: i for i in bind(core.folder, hypothesis.probe, hypothesis.inputs, core.artifacts())
+    }
     subject = bound.get(plan.subject if plan else "draft")
     members = open_bound(subject).identities() if subject else ()
     facts = []
@@ -30,7 +32,11 @@ def truth_facts(
             approved, now = _approval(core, artifact)
             facts.append(
                 TruthFacts(
-                    name, bound[name].locator, _dependence(reader.identities(), members), approved, now
+                    name,
+                    bound[name].locator,
+                    _dependence(reader.identities(), members),
+                    approved,
+                    now,
                 )
             )
     return tuple(facts)

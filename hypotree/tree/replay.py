@@ -103,7 +103,7 @@ def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> Ses
     return state
 
 
-def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901, PLR0912 - one arm an event
+def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one arm an event
     match record.event:
         case ev.DeclarationLoaded() as event:
             _load(state, record, event)
@@ -122,7 +122,9 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901, PLR09
             state.declared_at[event.id] = record.seq
         case ev.EvidenceSealed() as event:
             state.evidence.setdefault(event.node, []).append(
-                Sealed(record.seq, record.time, event.node, record.actor, event.evidence, record.sha256)
+                Sealed(
+                    record.seq, record.time, event.node, record.actor, event.evidence, record.sha256
+                )
             )
         case ev.CanaryRan() as event:
             state.canaries[(event.probe, event.code_sha256)] = event.faults

@@ -24,7 +24,9 @@ def out_of_range(facts: D2tFacts) -> Finding:
         why = f"{len(wrong)} target ids are outside {bound}; draft id {at} goes to {facts.targets[at]}"
         return _confirmed(facts, code, why, at)
     if top is None:
-        return Finding(code, Verdict.INCONCLUSIVE, Authority.NONE, "the vocabulary size is not known")
+        return Finding(
+            code, Verdict.INCONCLUSIVE, Authority.NONE, "the vocabulary size is not known"
+        )
     low, high = min(facts.targets, default=0), max(facts.targets, default=0)
     return _refuted(code, f"target ids run from {low} to {high}, inside [0, {top})")
 
@@ -54,9 +56,13 @@ def length_mismatch(facts: D2tFacts) -> Finding:
     known = {name: size for name, size in sizes.items() if size is not None}
     wrong = [f"{name} {size}" for name, size in known.items() if size != length]
     if wrong:
-        return _confirmed(facts, code, f"d2t has {length} values, but {' and '.join(wrong)}", length - 1)
+        return _confirmed(
+            facts, code, f"d2t has {length} values, but {' and '.join(wrong)}", length - 1
+        )
     if not known:
-        return Finding(code, Verdict.INCONCLUSIVE, Authority.NONE, "no size is known to compare with")
+        return Finding(
+            code, Verdict.INCONCLUSIVE, Authority.NONE, "no size is known to compare with"
+        )
     return _refuted(code, f"{length} values, as {' and '.join(known)}")
 
 
@@ -107,8 +113,11 @@ def _t2d_key(facts: D2tFacts) -> str:
 def _confirmed(facts: D2tFacts, code: str, why: str, element: int, tensor: str = "") -> Finding:
     """By definition; the right bytes can only come from a map with another origin."""
     has_source = facts.truth is not None and facts.truth.targets is not None and not tensor
-    fits = has_source and facts.stored is not None and facts.truth is not None and (
-        len(facts.truth.targets or ()) == len(facts.stored)
+    fits = (
+        has_source
+        and facts.stored is not None
+        and facts.truth is not None
+        and (len(facts.truth.targets or ()) == len(facts.stored))
     )
     remedy = (ReplaceTensor(facts.key, MapFrom("truth")),) if fits else ()
     where = (Locator("draft", tensor=tensor or facts.key, element=max(element, 0)),)

@@ -58,7 +58,9 @@ def _form_alone(facts: D2tFacts, code: str, form: Relation) -> Finding:
         why = f"{repeats} of {len(stored)} values repeat an earlier one; absolute ids never repeat"
         return Finding(code, Verdict.REFUTED, Authority.HEURISTIC, why)
     if min(stored, default=0) < 0:
-        return Finding(code, Verdict.REFUTED, Authority.HEURISTIC, "values are negative; ids never are")
+        return Finding(
+            code, Verdict.REFUTED, Authority.HEURISTIC, "values are negative; ids never are"
+        )
     hint = " (as absolute ids they would all be in range)" if _out_of_range(facts) else ""
     why = f"every value can be an offset or an id{hint}; give --vocab-map to decide"
     return Finding(code, Verdict.INCONCLUSIVE, Authority.NONE, why)
@@ -70,7 +72,9 @@ def missing(facts: D2tFacts) -> Finding:
     if facts.present:
         return Finding(code, Verdict.REFUTED, Authority.SOURCE_OF_TRUTH, f"{facts.key} is there")
     if facts.is_reduced is False:
-        why = f"the draft vocabulary is the target's whole one ({facts.vocabulary}): no map is needed"
+        why = (
+            f"the draft vocabulary is the target's whole one ({facts.vocabulary}): no map is needed"
+        )
         return Finding(code, Verdict.REFUTED, Authority.SOURCE_OF_TRUTH, why)
     targets = facts.truth.targets if facts.truth else None
     if targets is None:
@@ -143,7 +147,11 @@ def disagrees_with_source(facts: D2tFacts) -> Finding:
 
 
 def _confirmed(
-    facts: D2tFacts, code: str, why: str, truth: tuple[str, ...], remedy: tuple[ReplaceTensor | InsertTensor, ...]
+    facts: D2tFacts,
+    code: str,
+    why: str,
+    truth: tuple[str, ...],
+    remedy: tuple[ReplaceTensor | InsertTensor, ...],
 ) -> Finding:
     first = first_difference(facts)
     return Finding(
@@ -167,7 +175,11 @@ def first_difference(facts: D2tFacts) -> int:
 
 def _sample(facts: D2tFacts, targets: tuple[int, ...]) -> str:
     at = first_difference(facts)
-    if facts.stored is None or at >= len(targets) or facts.targets[at : at + 1] == targets[at : at + 1]:
+    if (
+        facts.stored is None
+        or at >= len(targets)
+        or facts.targets[at : at + 1] == targets[at : at + 1]
+    ):
         return ""
     return f"; draft id {at} stores {facts.stored[at]}, so goes to {facts.targets[at]}, not {targets[at]}"
 

@@ -102,7 +102,11 @@ def _rows(facts: D2tFacts) -> Table:
     middle = d2t_findings.first_difference(facts)
     if not middle:
         middle = next((i for i, value in enumerate(stored) if value), 0)
-    wanted = {*range(_ROWS), *range(middle - 1, middle + _ROWS), *range(len(stored) - 2, len(stored))}
+    wanted = {
+        *range(_ROWS),
+        *range(middle - 1, middle + _ROWS),
+        *range(len(stored) - 2, len(stored)),
+    }
     rows = tuple(
         (i, stored[i], facts.targets[i], targets[i] if targets and i < len(targets) else None)
         for i in sorted(wanted)

@@ -43,7 +43,10 @@ class DraftFacts:
 def draft_facts(config: Mapping[str, object]) -> DraftFacts:
     """The facts of one config.json; a field of the wrong type counts as not given."""
     eagle = _mapping(config.get("eagle_config"))
-    nested, top = "eagle_config.eagle_aux_hidden_state_layer_ids", "eagle_aux_hidden_state_layer_ids"
+    nested, top = (
+        "eagle_config.eagle_aux_hidden_state_layer_ids",
+        "eagle_aux_hidden_state_layer_ids",
+    )
     inner = _ids(eagle.get(top))
     ids, field = (inner, nested) if inner is not None else (_ids(config.get(top)), top)
     use_aux = eagle.get("use_aux_hidden_state", config.get("use_aux_hidden_state"))
