@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from hypotree.artifact.engine import Engine
 from hypotree.model.edit import RenameTensors
 from hypotree.model.evidence import Evidence
 from hypotree.model.verdict import Authority, Role, Verdict
 from hypotree.probe.canary import check_case
 from hypotree.probe.runner import BoundInput, ProbeRun, run_here
+from hypotree_probes.engines import coverage_facts
 from hypotree_probes.engines.coverage_cases import CASES, HEALTHY_CONFIG, healthy_tensors
 from hypotree_probes.engines.param_coverage import ParamCoverage
+from hypotree_probes.engines.rules import rule_set
 from hypotree_probes.planting import blank, plant_checkpoint
 
 PRODUCERS = Path(__file__).parent.parent / "cases" / "producers"
@@ -161,6 +164,25 @@ def test_a_source_tree_with_a_changed_model_file_is_answered_as_a_heuristic_only
     evidence = probe(PRODUCERS / LLAMA, f"sglang:{tmp_path}")
     assert evidence.finding("params.renamed").authority is Authority.HEURISTIC
     assert "none of the releases" in evidence.finding("params.renamed").why
+
+
+def test_a_tree_is_judged_by_its_model_file_and_its_release_settles_what_two_releases_share(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    llama, qwen3 = _full("24d96b92"), _full("974b1ee2")
+    monkeypatch.setattr(
+        coverage_facts, "_sha256", lambda _, file: qwen3 if "qwen3" in file else llama
+    )
+    engine = Engine("vllm@0.24.0")
+    engine.package = Path("vllm")
+    match = coverage_facts.match_engine(engine, "speculators:qwen3")
+    assert match.rule.model_class == "Eagle3Qwen3ForCausalLM"
+    assert match.is_inside
+
+
+def _full(start: str) -> str:
+    read = [digest for rule in rule_set("vllm").rules for digest in rule.read]
+    return next(digest for digest in read if digest.startswith(start))
 
 
 def test_the_rule_file_is_cited_with_its_digest() -> None:

@@ -74,8 +74,10 @@ def match_engine(engine: Engine, architecture: str) -> Match:
     found = rule_set(engine.name)
     if engine.package is None or found is None:
         return match
-    for rule in found.rules:
-        if architecture in rule.architectures and _sha256(engine, rule.file) in rule.read:
+    ours = [rule for rule in found.rules if architecture in rule.architectures]
+    # The release's own rule first: vllm 0.23 and 0.24 share a llama file, and differ beside it.
+    for rule in sorted(ours, key=lambda rule: rule is not match.rule):
+        if _sha256(engine, rule.file) in rule.read:
             return Match(rule)
     if match.rule is None:
         return match
