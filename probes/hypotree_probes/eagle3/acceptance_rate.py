@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hypotree.artifact.engine import Engine
     from hypotree_probes.eagle3.acceptance_tally import Tally
 
-_COUNTS_OWN_TOKEN: Final = ("0.5.3", "0.5.11")
+_COUNTS_OWN_TOKEN: Final = ("0.5.4", "0.5.11")
 """SGLang releases, the second excluded, whose rate counts the target's own token."""
 _ROUNDING: Final = 0.005
 """Rates are printed with two digits."""

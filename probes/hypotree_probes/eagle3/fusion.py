@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from hypotree.artifact.checkpoint import Checkpoint
     from hypotree.artifact.engine import Engine
 
-#: First release known to read `eagle_config.use_aux_hidden_state`. SGLang: the wheels of 0.5.7
-#: (never mentions it) and 0.5.8 (model_executor/model_runner.py:336). vLLM: 0.20.0 and 0.33.0
-#: read it (v1/spec_decode/llm_base_proposer.py), older releases were not looked at.
-READS_FLAG_SINCE: Final = {"sglang": "0.5.8", "vllm": "0.20.0"}
+#: First release known to read `eagle_config.use_aux_hidden_state`. SGLang: read in the wheels of
+#: 0.5.7 (never mentions it) and 0.5.8 (model_executor/model_runner.py:336). vLLM: 0.33.0
+#: (v1/spec_decode/llm_base_proposer.py:1674-1687); older ones were not looked at.
+READS_FLAG_SINCE: Final = {"sglang": "0.5.8", "vllm": "0.33.0"}
 #: Last release known not to read it; between the two nothing is known.
 IGNORES_FLAG_UNTIL: Final = {"sglang": "0.5.7"}
 
