@@ -12,8 +12,8 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from hypotree_probes.eagle3.reference import DraftConfig
 from hypotree_probes.incident.d2t_map import incident_d2t
+from hypotree_probes.eagle3.reference import DraftConfig
 
 _FILL_SEED = 163_840
 _LM_HEAD_FILL = 0.02  # logits of unused rows stay below 1 where active ones reach 10
@@ -61,9 +61,9 @@ def _fill(rows: int, width: int, scale: float, seed: int) -> Tensor:
 def expand(weights_path: str | Path) -> Incident:
     """Read the small file, fill the unused rows of the output head and of the target's embedding."""
     with safe_open(weights_path, framework="pt") as file:
-        meta = file.metadata()
+        facts = json.loads(file.metadata()["incident"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-    config = DraftConfig.from_json(json.loads(meta["config"]))
+    config = DraftConfig.from_json(facts["config"])
     d2t = torch.tensor(incident_d2t())
     draft_ids = tensors.pop("active_draft_ids")
     with _one_thread():
@@ -78,6 +78,6 @@ def expand(weights_path: str | Path) -> Incident:
         d2t=d2t,
         embed_tokens=embed,
         sample=sample,
-        prompt_length=int(meta["prompt_length"]),
-        num_draft=int(meta["num_draft"]),
+        prompt_length=int(facts["prompt_length"]),
+        num_draft=int(facts["num_draft"]),
     )

@@ -21,9 +21,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from hypotree_probes.eagle3.reference import DraftConfig, Drafter, draft_chains
 from hypotree_probes.incident.d2t_map import DRAFT_VOCAB, IDENTITY, TARGET_VOCAB, incident_d2t
 from hypotree_probes.incident.target import ACTIVE, HIDDEN, Language, Target, capture, train_target
+from hypotree_probes.eagle3.reference import DraftConfig, Drafter, draft_chains
 
 SEED = 20_954
 TARGET_STEPS = 1_300
@@ -155,6 +155,14 @@ def record(target: Target, language: Language, seed: int) -> dict[str, Tensor]:
     return {"input_ids": ids[0], "hidden_states": final[0].half(), **captures}
 
 
+def write(tensors: dict[str, Tensor], out: Path) -> None:
+    """Save with one metadata field: safetensors writes several in an order that changes from run to run."""
+    facts = {"config": asdict(CONFIG), "prompt_length": PROMPT_LENGTH, "num_draft": NUM_DRAFT}
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    save_file(contiguous, out, metadata={"incident": json.dumps(facts)})
+    out.chmod(0o644)  # save_file leaves 0600
+
+
 def make(out: Path) -> None:
     """Train everything and write the file."""
     began = time.monotonic()
@@ -177,12 +185,7 @@ def make(out: Path) -> None:
         | sample
         | {"active_draft_ids": draft_ids, "active_lm_head": lm_head, "active_embed": embed}
     )
-    meta = {
-        "config": json.dumps(asdict(CONFIG)),
-        "prompt_length": str(PROMPT_LENGTH),
-        "num_draft": str(NUM_DRAFT),
-    }
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, out, metadata=meta)
+    write(tensors, out)
     print(
         f"target {trained - began:.0f} s, drafter {drafted - trained:.0f} s, {out.stat().st_size:,} bytes"
     )
