@@ -62,16 +62,7 @@ class Checkpoint(Artifact):
         """Shards, index and JSON files: none of these is truth for another."""
         names = self.tree.names()
         beside = tuple(n for n in names if n.endswith((".json", ".bin")) and "/" not in n)
-<<<<<<< HEAD
-        shards = (
-            (self._only,)
-            if self._only
-            else tuple(n for n in names if n.endswith(".safetensors") and "/" not in n)
-        )
-        return tuple(sorted({*shards, *beside}))
-=======
         return tuple(sorted({*self.shard_names(), *beside}))
->>>>>>> width
 
     def headers(self) -> dict[str, Header]:
         """The header of every shard, by file name."""

@@ -29,13 +29,13 @@ def random_drafter(flag: str = "none", vocab: int = 96, draft_vocab: int = 40) -
     """Random float32 weights, GQA 4:2, with one option on."""
     gen = torch.Generator().manual_seed(7)
     size, inner, dim = 32, 48, 8
-    raw = dict(
-        hidden_size=size,
-        intermediate_size=inner,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=dim,
-    )
+    raw = {
+        "hidden_size": size,
+        "intermediate_size": inner,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": dim,
+    }
     extra = {"draft_vocab_size": draft_vocab, "vocab_size": vocab, "rms_norm_eps": 1e-5, flag: True}
     shapes = {
         "fc": (size, 3 * size),

@@ -211,7 +211,8 @@ def draft_chains(
     """
     positions, cache = torch.arange(len(hidden)), KVCache()
     state, logits = drafter.forward(hidden, token_ids, positions, cache)
-    assert cache.k is not None and cache.v is not None
+    assert cache.k is not None
+    assert cache.v is not None
     visible = torch.ones(len(positions), len(positions), dtype=torch.bool).tril()
     own: list[tuple[Tensor, Tensor]] = []
     for step in range(1, num_draft + 1):

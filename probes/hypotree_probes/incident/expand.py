@@ -12,8 +12,8 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from hypotree_probes.incident.d2t_map import incident_d2t
 from hypotree_probes.eagle3.reference import DraftConfig
+from hypotree_probes.incident.d2t_map import incident_d2t
 
 _FILL_SEED = 163_840
 _LM_HEAD_FILL = 0.02  # logits of unused rows stay below 1 where active ones reach 10

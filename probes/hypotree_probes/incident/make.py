@@ -90,9 +90,7 @@ def _sample(incident: Incident) -> dict[str, Tensor]:
     }
 
 
-def _checkpoint(
-    folder: Path, tensors: Mapping[str, Tensor], config: Mapping[str, object]
-) -> None:
+def _checkpoint(folder: Path, tensors: Mapping[str, Tensor], config: Mapping[str, object]) -> None:
     folder.mkdir(parents=True)
     values = {name: _value(tensor) for name, tensor in tensors.items()}
     (folder / "model.safetensors").write_bytes(safetensors_bytes(values))

@@ -24,10 +24,11 @@ _STEPS: Final = 3
 
 def server_log() -> str:
     """Decode lines whose accept length stays at 1.05 and whose rate, 0.21, looks alive."""
-    lines = [
+    head = (
         "[2026-02-11 10:11:02 TP0] server_args=ServerArgs(speculative_algorithm='EAGLE3', "
         "speculative_num_steps=4, speculative_eagle_topk=1, speculative_num_draft_tokens=5)\n"
-    ]
+    )
+    lines = [head]
     for index, length in enumerate(_LENGTHS):
         lines.append(
             _LINE.format(

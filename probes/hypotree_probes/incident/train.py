@@ -21,9 +21,9 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from hypotree_probes.eagle3.reference import DraftConfig, Drafter, draft_chains
 from hypotree_probes.incident.d2t_map import DRAFT_VOCAB, IDENTITY, TARGET_VOCAB, incident_d2t
 from hypotree_probes.incident.target import ACTIVE, HIDDEN, Language, Target, capture, train_target
-from hypotree_probes.eagle3.reference import DraftConfig, Drafter, draft_chains
 
 SEED = 20_954
 TARGET_STEPS = 1_300
