@@ -45,7 +45,7 @@ def server_log() -> str:
 
 def trace_lines(hidden: int) -> str:
     """Three verify rounds: every module of the drafter fires but fc; the states are `hidden` wide."""
-    start = {
+    start: dict[str, object] = {
         "event": "trace_start", "engine": "sglang", "engine_version": "0.5.9",
         "draft": "output_10k/4", "hooks": [f"model.{name}" for name in _MODULES],
     }  # fmt: skip
@@ -54,7 +54,7 @@ def trace_lines(hidden: int) -> str:
         calls += _pass("draft_extend", 2, hidden)
         for _ in range(3):
             calls += _pass("draft_decode", 1, hidden)
-    events = [start]
+    events: list[dict[str, object]] = [start]
     events += [{"event": "module_call", "call": n, **call} for n, call in enumerate(calls, 1)]
     events.append({"event": "trace_end", "calls": len(calls)})
     return "".join(json.dumps(event) + "\n" for event in events)
@@ -63,7 +63,7 @@ def trace_lines(hidden: int) -> str:
 def _pass(phase: str, tokens: int, hidden: int) -> list[dict[str, object]]:
     """One forward of the drafter with states as wide as one layer: the shape test skips fc."""
     plain, joined = [tokens, hidden], [tokens, 2 * hidden]
-    shapes = {
+    shapes: dict[str, tuple[list[int], list[int]]] = {
         "embed_tokens": ([tokens], plain),
         "midlayer.input_layernorm": (plain, plain),
         "midlayer.hidden_norm": (plain, plain),
