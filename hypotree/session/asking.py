@@ -33,6 +33,12 @@ class Answer:
     view: StagedTree | None
     staged: tuple[StagedFinding, ...]
     decision: Permit | Refusal
+    facts: GateFacts
+
+    def agreed(self) -> Answer:
+        """The same question once a person has agreed to this very plan."""
+        facts = replace(self.facts, is_plan_approved=True)
+        return replace(self, facts=facts, decision=admit(facts))
 
 
 def ask(core: SessionCore, node: str) -> Answer:
@@ -47,7 +53,7 @@ def ask(core: SessionCore, node: str) -> Answer:
         findings = probe_staged(core, node, staged.view)
         core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
         facts = replace(facts, staged=findings)
-    return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts))
+    return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts), facts)
 
 
 def _is_worth_probing(first: Permit | Refusal) -> bool:

@@ -38,11 +38,23 @@ def _form(facts: D2tFacts, code: str, form: Relation) -> Finding:
     if targets is None:
         return _form_alone(facts, code, form)
     found = relation(facts.stored, targets)
-    why = f"against {_origin(facts)}: {_STORIES[found]}{_sample(facts, targets)}"
+    why = f"against {_origin(facts)}: {_STORIES[found]}{_sample(facts, targets)}{_count(facts, targets, found)}"
     truth = _TRUTH if origin == "truth" else ()
     if found == form:
         return _confirmed(facts, code, why, truth, _repair(facts, form))
     return Finding(code, Verdict.REFUTED, Authority.SOURCE_OF_TRUTH, why, truth=truth)
+
+
+def _count(facts: D2tFacts, targets: tuple[int, ...], found: Relation) -> str:
+    """In numbers, how far a correct map is from one of absolute ids."""
+    if found != "offsets" or facts.stored is None:
+        return ""
+    same = sum(value == target for value, target in zip(facts.stored, targets, strict=True))
+    last = len(targets) - 1
+    return (
+        f" ({len(targets)} of {len(targets)}; only {same} equal the target id itself); draft id {last} "
+        f"stores {facts.stored[last]} and goes to {targets[last]}"
+    )
 
 
 def _form_alone(facts: D2tFacts, code: str, form: Relation) -> Finding:
