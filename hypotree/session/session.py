@@ -109,3 +109,7 @@ class Session:
     def undo(self, swap_id: str = "") -> str:
         """Put back what a swap did."""
         return fixing.undo_swap(self._core, swap_id)
+
+    def redo(self) -> str:
+        """Do again what was undone last."""
+        return fixing.redo_swap(self._core)

@@ -78,20 +78,24 @@ class SessionState:
         return runs[-1] if runs else None
 
     def applied(self, node: str) -> Swapped | None:
-        """The swap by which this node's fix is in force now, if it is."""
-        for swap in reversed(self.swaps.values()):
-            if swap.node == node and not swap.undone_by:
-                return None if _is_undo(self, swap) else swap
-        return None
+        """The newest swap by which a fix of this node is in force now, if one is."""
+        mine = [swap for swap in self.in_force() if swap.node == node]
+        return mine[-1] if mine else None
 
+    def in_force(self) -> tuple[Swapped, ...]:
+        """Swaps whose new bytes hold: fixes not undone, and redone ones by what brought them again."""
+        return tuple(s for s in self.swaps.values() if not s.undone_by and not self.puts_back(s))
 
-def _is_undo(state: SessionState, swap: Swapped) -> bool:
-    """Whether `swap` put things back: an undo of an undo is a redo."""
-    undone = False
-    while swap.undoes:
-        undone = not undone
-        swap = state.swaps[swap.undoes]
-    return undone
+    def undone(self) -> tuple[Swapped, ...]:
+        """Undos that hold: what can be done again."""
+        return tuple(s for s in self.swaps.values() if not s.undone_by and self.puts_back(s))
+
+    def puts_back(self, swap: Swapped) -> bool:
+        """Whether `swap` put old bytes back: an undo of an undo is a redo."""
+        back = False
+        while swap.undoes in self.swaps:
+            back, swap = not back, self.swaps[swap.undoes]
+        return back
 
 
 def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
@@ -139,6 +143,8 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
         case ev.SwapAbandoned() as event:
             state.started.pop(event.id, None)
         case ev.FixApplied() as event:
+            # A person agreed to one write: the same plan again, after an undo, asks again.
+            state.approved_plans.pop(event.plan_sha256, None)
             _swapped(state, record, event.id, event.node, event.fix, event.swaps, "")
         case ev.SwapUndone() as event:
             fix = state.swaps[event.undoes].fix if event.undoes in state.swaps else ""
