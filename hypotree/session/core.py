@@ -33,13 +33,8 @@ class SessionCore:
 
     def refresh(self) -> None:
         """Take in what other processes wrote."""
-        known = self.state.seq
         self.journal.refresh()
-        records = self.journal.records
-        if len(records) < known:
-            self.state = fold(records)
-        else:
-            fold(records[known:], self.state)
+        fold(self.journal.records[self.state.seq :], self.state)
 
     def append(self, event: Event, actor: Actor | None = None) -> Record:
         """Journal one event and fold it in."""
