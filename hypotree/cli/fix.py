@@ -94,7 +94,7 @@ def _agree(session: Session, root: Path, node: str, token_file: str | None, *, y
         return
     print_answer(answer, to_stderr=True)
     name = Path(answer.plan.files[0].path).name
-    session.approve_plan(node, approving_person(root, name, token_file))
+    session.approve_plan(node, approving_person(root, name, token_file), answer.plan.digest())
 
 
 def print_answer(answer: Answer, *, to_stderr: bool = False) -> None:

@@ -90,4 +90,6 @@ def _tool_error(error: Exception) -> ToolError:
     if os.environ.get("HYPOTREE_TRACEBACK"):
         traceback.print_exc()
     found = f"{type(error).__name__}: {error}"
-    return ToolError("running hypotree", found, "HYPOTREE_TRACEBACK=1 shows where; please report it")
+    return ToolError(
+        "running hypotree", found, "HYPOTREE_TRACEBACK=1 shows where; please report it"
+    )

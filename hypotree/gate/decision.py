@@ -33,7 +33,7 @@ class Permit:
     fix: str
     plan: Plan
     evidence_sha256: Digest
-    seal: bytes = field(repr=False, compare=False)
+    seal: object = field(repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.check()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hypotree.digest import Digest
 from hypotree.errors import HypotreeError
 from hypotree.fix.stage import StagedTree
 from hypotree.fix.target import unsafe_reasons
@@ -18,9 +19,12 @@ from hypotree.probe.registry import code_digest, probe_class
 from hypotree.session.core import SessionCore
 from hypotree.session.probing import changes_since, is_fresh
 from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
-from hypotree.session.truths import truth_facts
+from hypotree.session.truths import protected_targets, truth_facts
 from hypotree.tree.graph import HypothesisTree
 from hypotree.tree.replay import Sealed
+
+#: In the place of a declaration that a broken journal no longer tells.
+_NOTHING = Digest.of(b"")
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,9 @@ class Answer:
 
 def ask(core: SessionCore, node: str) -> Answer:
     """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
+    if core.journal.is_broken and node not in core.state.hypotheses:
+        facts = GateFacts(node, "?", "fix", _NOTHING, journal_problem=core.journal.problem)
+        return Answer(node, facts.fix, None, None, (), admit(facts))
     hypothesis = core.hypothesis(node)
     staged = stage_fix(core, node)
     facts = _facts(core, node, hypothesis, staged)
@@ -71,13 +78,13 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
         fix=fix_choice(hypothesis).name,
         hypothesis_now=hypothesis.digest(),
         journal_problem=_journal_problem(core),
-        unsafe=_unsafe(staged),
+        unsafe=_unsafe(core, node, hypothesis, staged, names),
         evidence=latest.evidence if latest else None,
         evidence_sha256=latest.sha256 if latest else None,
         code_now=code_digest(probe),
         version_now=probe.version,
         changed_reads=changes_since(core, node, latest.evidence) if latest else (),
-        truths=truth_facts(core, hypothesis, names, staged.plan),
+        truths=truth_facts(core, node, hypothesis, names, staged.plan),
         canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe)), ()),
         open_rivals=_open_rivals(core, node),
         plan=staged.plan,
@@ -94,10 +101,12 @@ def _journal_problem(core: SessionCore) -> str:
     return f"line {audit.line}: {audit.why}" if audit.state == "broken" else ""
 
 
-def _unsafe(staged: Staged) -> tuple[str, ...]:
+def _unsafe(
+    core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged, names: list[str]
+) -> tuple[str, ...]:
     if staged.plan is None or staged.view is None:
         return ()
-    reasons: list[str] = []
+    reasons = list(protected_targets(core, node, hypothesis, staged.plan, names))
     for file in staged.plan.files:
         try:
             reasons += unsafe_reasons(Path(staged.view.root), file)

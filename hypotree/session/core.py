@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from hypotree.artifact.base import Artifact as Reader
 from hypotree.artifact.kinds import open_artifact
 from hypotree.digest import ABSENT, Digest
 from hypotree.errors import HypotreeError, ToolError, UnknownNameError
@@ -81,6 +82,15 @@ class SessionCore:
         """The digest of everything in an artifact; `ABSENT` if it cannot be read."""
         return content_digest(self.folder, self.state.artifacts[name].artifact, self.kind_of(name))
 
+    def reader(self, name: str) -> Reader:
+        """A fresh reader over an artifact as it is declared now."""
+        artifact = self.state.artifacts[name].artifact
+        return open_artifact(self.kind_of(name) or "log", self.path_of(artifact))
+
+    def path_of(self, artifact: Artifact) -> str:
+        """Where an artifact is."""
+        return resolve_path(self.folder, artifact)
+
     def kind_of(self, name: str) -> str:
         """As what an artifact is read: declared, or as the first probe that binds it takes it."""
         artifact = self.state.artifacts[name].artifact
@@ -93,11 +103,18 @@ def bound_kind(name: str, state: SessionState) -> str:
     users += [(m.probe, m.inputs) for m in state.symptom.measures()]
     for probe, inputs in users:
         for input_name, binding in inputs.items():
-            if binding.artifact == name:
-                for taken in probe_class(probe).takes:
-                    if taken.name == input_name:
-                        return taken.kind
+            if binding.artifact == name and (kind := _kind_taken(probe, input_name)):
+                return kind
     return ""
+
+
+def _kind_taken(probe: str, input_name: str) -> str:
+    """ "" also for a probe that cannot be loaded here: that costs only its own nodes."""
+    try:
+        takes = probe_class(probe).takes
+    except HypotreeError:
+        return ""
+    return next((taken.kind for taken in takes if taken.name == input_name), "")
 
 
 def content_digest(folder: Path, artifact: Artifact, kind: str) -> Digest:
