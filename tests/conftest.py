@@ -1,20 +1,16 @@
-"""Makes `kit` importable for every test below; puts no state folder of a person at risk."""
+"""What all tests share: a state folder of their own, and no token from outside."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @pytest.fixture(autouse=True)
-def no_person_here(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Tokens live in a folder of the test's own; no actor and no token leaks in from outside."""
-    state = tmp_path_factory.mktemp("state")
+def _own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens go to a folder of the test's; who runs the suite is nobody's agent."""
+    state: Path = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("XDG_STATE_HOME", str(state))
-    for name in ("HYPOTREE_ACTOR", "HYPOTREE_TOKEN"):
-        monkeypatch.delenv(name, raising=False)
-    return state
+    monkeypatch.delenv("HYPOTREE_TOKEN", raising=False)
+    monkeypatch.delenv("HYPOTREE_ACTOR", raising=False)

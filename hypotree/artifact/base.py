@@ -47,6 +47,8 @@ class Artifact:
         """What `name` digests to now; `ABSENT` if it is not there."""
         if kind == "file":
             return self._file_digest(name)
+        if kind in {"size", "identity"}:
+            return self._place_digest(kind, name)
         raise MisuseError(f"digesting {kind} {name!r} of {self.locator}", "no such kind of read")
 
     def file(self, name: str) -> ByteFile | None:
@@ -68,6 +70,13 @@ class Artifact:
         for name in self.members():
             parts += [name.encode(), self._file_digest(name).hex.encode()]
         return Digest.of_parts(*parts)
+
+    def _place_digest(self, kind: str, name: str) -> Digest:
+        """Of a file's length, or of which file of this machine it is: neither reads its bytes."""
+        if not self.tree.has(name):
+            return ABSENT
+        at = self.tree.identity(name)
+        return Digest.of((f"{at.size}" if kind == "size" else f"{at.device}:{at.inode}").encode())
 
     def _file_digest(self, name: str) -> Digest:
         return digest_file(self.tree.open(name)) if self.tree.has(name) else ABSENT

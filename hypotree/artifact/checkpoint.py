@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from hypotree.artifact.base import Artifact
+from hypotree.artifact.broken import header_digest, same_files
 from hypotree.artifact.documents import as_mapping, read_json
 from hypotree.artifact.files import DiskTree, FileTree
 from hypotree.artifact.safetensors_header import Header, TensorLayout, read_header
@@ -36,28 +37,32 @@ class Checkpoint(Artifact):
 
     def shards(self) -> tuple[str, ...]:
         """The safetensors files of this checkpoint; `UnreadableError` if there is none."""
-        if self._only:
-            return (self._only,)
-        names = self.tree.names()
-        found = tuple(n for n in names if n.endswith(".safetensors") and "/" not in n)
+        found = self.shard_names()
         if not found:
             raise UnreadableError(
                 f"reading {self.locator} as a checkpoint",
-                _what_is_there(names),
+                _what_is_there(self.tree.names()),
                 "give a folder with *.safetensors, or one such file",
             )
         return found
+
+    def shard_names(self) -> tuple[str, ...]:
+        """The safetensors files that are there, however few and whatever is in them."""
+        if self._only:
+            return (self._only,)
+        names = self.tree.names()
+        return tuple(n for n in names if n.endswith(".safetensors") and "/" not in n)
+
+    @property
+    def is_single_file(self) -> bool:
+        """Whether one file was given rather than a folder, so that no index speaks for it."""
+        return self._only is not None
 
     def members(self) -> tuple[str, ...]:
         """Shards, index and JSON files: none of these is truth for another."""
         names = self.tree.names()
         beside = tuple(n for n in names if n.endswith((".json", ".bin")) and "/" not in n)
-        shards = (
-            (self._only,)
-            if self._only
-            else tuple(n for n in names if n.endswith(".safetensors") and "/" not in n)
-        )
-        return tuple(sorted({*shards, *beside}))
+        return tuple(sorted({*self.shard_names(), *beside}))
 
     def headers(self) -> dict[str, Header]:
         """The header of every shard, by file name."""
@@ -130,7 +135,12 @@ class Checkpoint(Artifact):
         if kind == "tensor-layouts":
             return self._layouts_digest()
         if kind == "header":
-            return Digest.of(self._headers_of(name).raw) if self.tree.has(name) else ABSENT
+            return header_digest(self.tree.open(name)) if self.tree.has(name) else ABSENT
+        if kind == "shard-names":
+            return Digest.of_parts(*(shard.encode() for shard in self.shard_names()))
+        if kind == "aliases":
+            groups = same_files(self.tree, self.shard_names())
+            return Digest.of_parts(*("\0".join(group).encode() for group in groups))
         return super().digest_of(kind, name)
 
     def _value(self, name: str) -> TensorValue | None:

@@ -12,24 +12,13 @@ from pathlib import Path
 from hypotree.digest import Digest
 from hypotree.errors import ToolError, UnknownNameError
 from hypotree.probe.api import PROBE_GROUP, Probe
+from hypotree.probe.entry_points import entry_points
 
 
 @lru_cache(maxsize=1)
 def declared() -> Mapping[str, str]:
-    """Every probe's name and `module:Class`; two declarations of one name are an error.
-
-    Reads entry_points.txt of each distribution on sys.path directly:
-    importlib.metadata would cost twice what a whole d2t verdict does.
-    """
-    found: dict[str, str] = {}
-    for name, target in _entries():
-        if found.setdefault(name, target) != target:
-            raise ToolError(
-                f"finding probe {name!r}",
-                f"it is declared twice: {found[name]} and {target}",
-                "uninstall one: a probe that opens a gate must not be shadowed",
-            )
-    return found
+    """Every probe's name and `module:Class`."""
+    return entry_points(PROBE_GROUP)
 
 
 def probe_class(name: str) -> type[Probe]:
@@ -101,26 +90,3 @@ def _source_files(folder: Path) -> Iterator[Path]:
         for name in names:
             if name.endswith((".py", ".yaml", ".json", ".so")):
                 yield Path(root, name)
-
-
-def _entries() -> Iterator[tuple[str, str]]:
-    for folder in dict.fromkeys(sys.path):
-        if not folder or not Path(folder).is_dir():
-            continue
-        for name in os.listdir(folder):
-            if name.endswith((".dist-info", ".egg-info")):
-                yield from _declared_in(Path(folder, name, "entry_points.txt"))
-
-
-def _declared_in(file: Path) -> Iterator[tuple[str, str]]:
-    try:
-        text = file.read_text("utf-8")
-    except OSError:
-        return
-    if f"[{PROBE_GROUP}]" not in text:
-        return
-    section = text.split(f"[{PROBE_GROUP}]", 1)[1].split("\n[", 1)[0]
-    for line in section.splitlines():
-        name, equals, target = line.partition("=")
-        if equals:
-            yield name.strip(), target.strip()

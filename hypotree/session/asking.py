@@ -37,13 +37,14 @@ class Answer:
     view: StagedTree | None
     staged: tuple[StagedFinding, ...]
     decision: Permit | Refusal
+    facts: GateFacts
 
 
 def ask(core: SessionCore, node: str) -> Answer:
     """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
     if core.journal.is_broken and node not in core.state.hypotheses:
         facts = GateFacts(node, "?", "fix", _NOTHING, journal_problem=core.journal.problem)
-        return Answer(node, facts.fix, None, None, (), admit(facts))
+        return Answer(node, facts.fix, None, None, (), admit(facts), facts)
     hypothesis = core.hypothesis(node)
     staged = stage_fix(core, node)
     facts = _facts(core, node, hypothesis, staged)
@@ -54,7 +55,21 @@ def ask(core: SessionCore, node: str) -> Answer:
         findings = probe_staged(core, node, staged.view)
         core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
         facts = replace(facts, staged=findings)
-    return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts))
+    return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts), facts)
+
+
+def ask_again(core: SessionCore, answer: Answer) -> Answer:
+    """The same question after a person was asked; whether they agreed is the journal's to say."""
+    facts = replace(
+        answer.facts,
+        journal_problem=_journal_problem(core),
+        is_plan_approved=_is_approved(core, answer.plan),
+    )
+    return replace(answer, facts=facts, decision=admit(facts))
+
+
+def _is_approved(core: SessionCore, plan: Plan | None) -> bool:
+    return plan is not None and plan.digest() in core.state.approved_plans
 
 
 def _is_worth_probing(first: Permit | Refusal) -> bool:
@@ -71,7 +86,6 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
     names = list(staged.plan.sources) if staged.plan else []
     finding = latest.evidence.finding(hypothesis.fault) if latest else None
     names += finding.truth if finding else ()
-    digest = staged.plan.digest() if staged.plan else None
     return GateFacts(
         node=node,
         fault=hypothesis.fault,
@@ -91,7 +105,7 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
         plan_problem=staged.problem,
         out_of_scope=staged.undeclared,
         needs_approval=core.state.policy.approve is Approve.ASK,
-        is_plan_approved=digest is not None and digest in core.state.approved_plans,
+        is_plan_approved=_is_approved(core, staged.plan),
     )
 
 

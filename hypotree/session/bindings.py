@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -83,5 +84,5 @@ def _bound(
 
 
 def _absolute(folder: Path, path: str) -> str:
-    # Not resolved: whether a path is a symbolic link matters to the write path.
-    return str(folder.absolute() / Path(path).expanduser())
+    # The session's folder is resolved, what it names is not: whether that is a link matters to a swap.
+    return os.path.normpath(folder.resolve() / Path(path).expanduser())

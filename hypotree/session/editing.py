@@ -78,7 +78,7 @@ def approve_artifact(
     if name not in core.state.artifacts:
         known = ", ".join(core.state.artifacts) or "none"
         raise UnknownNameError(f"approving {name!r}", "no such artifact", f"there are {known}")
-    _check_person(approver)
+    check_person(approver)
     declared, content = core.state.artifacts[name].artifact, core.content_now(name)
     if content == ABSENT:
         raise MisuseError(f"approving {name}", "it cannot be read")
@@ -90,7 +90,7 @@ def approve_artifact(
 
 def approve_policy(core: SessionCore, approver: Actor) -> None:
     """Take over the policy of a session.yaml that was changed after the session began."""
-    _check_person(approver)
+    check_person(approver)
     if core.state.pending_policy is None:
         raise MisuseError("approving the policy", "session.yaml asks for no other policy")
     core.append(DeclarationApproved(core.state.pending_policy[0]), approver)
@@ -98,7 +98,7 @@ def approve_policy(core: SessionCore, approver: Actor) -> None:
 
 def approve_plan(core: SessionCore, node: str, approver: Actor, seen: Digest | None = None) -> str:
     """Agree to the plan that was last made for a node, which must be the one `seen`, if given."""
-    _check_person(approver)
+    check_person(approver)
     core.refresh()
     if node not in core.state.plans:
         raise MisuseError(f"approving the plan of {node}", "no plan was made", "fix plan makes one")
@@ -122,7 +122,8 @@ def add_note(core: SessionCore, node: str, text: str) -> None:
     core.append(NoteAdded(node, text))
 
 
-def _check_person(approver: Actor) -> None:
+def check_person(approver: Actor) -> None:
+    """`RefusedError` unless the approver is a person."""
     if approver.kind != "human":
         raise RefusedError(
             "approving", f"{approver.kind} is no person", "approve at a terminal, or by token"

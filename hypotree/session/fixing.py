@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
@@ -11,16 +11,19 @@ from hypotree.fix.swap import Replacement, prepare, prepare_undo, swap
 from hypotree.gate import Permit
 from hypotree.model.declaration import Approve
 from hypotree.model.event import (
+    Actor,
     FixApplied,
+    FixApproved,
     FixRefused,
     SwapAbandoned,
     SwapStarted,
     SwapUndone,
 )
 from hypotree.model.fix import FileSwap
-from hypotree.model.refusal import Refusal
-from hypotree.session.asking import Answer, ask
+from hypotree.model.refusal import Refusal, RefusalCode
+from hypotree.session.asking import Answer, ask, ask_again
 from hypotree.session.core import SessionCore
+from hypotree.session.editing import check_person
 from hypotree.session.probing import changes_since, measure_symptom, run_node
 from hypotree.tree.replay import Swapped
 
@@ -35,18 +38,37 @@ class Applied:
     """Why the node or the symptom could not be measured again; "" if they were."""
 
 
-def apply_fix(core: SessionCore, node: str) -> Applied | Refusal:
+#: Shows a plan to a person and returns who agreed; it raises if they do not.
+Agree = Callable[[Answer], Actor]
+
+
+def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Applied | Refusal:
     """Write the node's fix if the gate admits it; measure the node and the symptom again.
 
-    Under `approve: ask` a person must have approved this very plan before.
+    Under `approve: ask` a person must have approved this very plan before, or
+    agree now, which they are asked only if nothing else stands in the way.
     """
     answer = ask(core, node)
+    if agree is not None and answer.plan is not None and _lacks_only_approval(answer):
+        approver = agree(answer)
+        check_person(approver)
+        core.append(FixApproved(node, answer.plan.digest()), approver)
+        answer = ask_again(core, answer)
     if isinstance(answer.decision, Refusal):
         if not core.journal.is_broken:
             core.append(FixRefused(node, answer.fix, answer.decision))
         return answer.decision
     swap_id = _write(core, answer, answer.decision)
     return Applied(swap_id, answer, _measure_again(core, node))
+
+
+def _lacks_only_approval(answer: Answer) -> bool:
+    decision = answer.decision
+    return (
+        isinstance(decision, Refusal)
+        and decision.code is RefusalCode.NEEDS_APPROVAL
+        and not decision.also
+    )
 
 
 def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:

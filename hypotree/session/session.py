@@ -15,7 +15,7 @@ from hypotree.probe.api import Progress
 from hypotree.session import editing, fixing, probing
 from hypotree.session.asking import Answer, ask
 from hypotree.session.core import SessionCore
-from hypotree.session.fixing import Applied
+from hypotree.session.fixing import Agree, Applied
 from hypotree.session.opening import load_declaration
 from hypotree.session.recovery import recover
 from hypotree.session.snapshot import SessionView, take_snapshot
@@ -103,9 +103,9 @@ class Session:
         """What a node's fix would do, and whether the gate would let it."""
         return ask(self._core, node)
 
-    def apply(self, node: str) -> Applied | Refusal:
-        """Write a node's fix if the gate admits it."""
-        return fixing.apply_fix(self._core, node)
+    def apply(self, node: str, agree: Agree | None = None) -> Applied | Refusal:
+        """Write a node's fix if the gate admits it; `agree` asks the person, where one is needed."""
+        return fixing.apply_fix(self._core, node, agree)
 
     def undo(self, swap_id: str = "") -> str:
         """Put back what a swap did."""

@@ -46,6 +46,17 @@ class WriteView(msgspec.Struct, frozen=True, omit_defaults=True):
     undone_by: str = ""
 
 
+class RunView(msgspec.Struct, frozen=True):
+    """One run of a node's probe, as its own fault came out."""
+
+    seq: int
+    time: str
+    probe: str
+    verdict: str
+    authority: str
+    why: str
+
+
 class NodeView(msgspec.Struct, frozen=True, omit_defaults=True):
     """One hypothesis as it stands now."""
 
@@ -58,6 +69,7 @@ class NodeView(msgspec.Struct, frozen=True, omit_defaults=True):
     changed: tuple[str, ...] = ()
     evidence: Evidence | None = None
     evidence_seq: int = 0
+    history: tuple[RunView, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -134,6 +146,7 @@ def _node(core: SessionCore, node: str, depth: int) -> NodeView:
         changed=_changed(core, node, latest) if stale else (),
         evidence=latest.evidence if latest else None,
         evidence_seq=latest.seq if latest else 0,
+        history=_history(core, node, hypothesis.fault),
         refusals=tuple(refusal for _, _, refusal in core.state.refusals.get(node, [])),
         notes=tuple(text for _, _, text in core.state.notes.get(node, [])),
     )
@@ -144,6 +157,24 @@ def _fix_name(hypothesis: Hypothesis) -> str:
         return fix_choice(hypothesis).name
     except HypotreeError:
         return "advice"
+
+
+def _history(core: SessionCore, node: str, fault: str) -> tuple[RunView, ...]:
+    runs = []
+    for run in core.state.evidence.get(node, []):
+        finding = run.evidence.finding(fault)
+        if finding is not None:
+            runs.append(
+                RunView(
+                    run.seq,
+                    run.time,
+                    run.evidence.probe,
+                    finding.verdict,
+                    finding.authority,
+                    finding.why,
+                )
+            )
+    return tuple(runs)
 
 
 def _changed(core: SessionCore, node: str, latest: Sealed | None) -> tuple[str, ...]:

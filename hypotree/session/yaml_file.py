@@ -55,6 +55,10 @@ def _spelled_out(data: Mapping[str, Any]) -> dict[str, Any]:
     out["hypotheses"] = {
         str(name): _hypothesis(value) for name, value in _mapping(data.get("hypotheses")).items()
     }
+    policy = _mapping(data.get("policy"))
+    if policy.get("rivals") is False:
+        # YAML 1.1 reads a bare `off` as false.
+        out["policy"] = {**policy, "rivals": "off"}
     symptom = data.get("symptom")
     if isinstance(symptom, str):
         out["symptom"] = {"what": symptom}

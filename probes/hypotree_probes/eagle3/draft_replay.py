@@ -9,7 +9,7 @@ from hypotree.errors import MisuseError
 from hypotree.model.evidence import Finding, Locator
 from hypotree.model.verdict import Authority, Role, Verdict
 from hypotree.probe import Case, Fault, Input, Probe, ProbeContext
-from hypotree_probes.eagle3.floor import ALIVE, at_floor_words
+from hypotree_probes.eagle3.acceptance_verdicts import FLOOR
 
 if TYPE_CHECKING:
     from hypotree_probes.eagle3.reference import Acceptance
@@ -87,8 +87,11 @@ def _judged(found: Acceptance) -> list[Finding]:
         Authority.SOURCE_OF_TRUTH,
         f"{found.drafted} tokens were drafted in {found.verify_steps} steps",
     )
-    dead = found.accept_length < ALIVE
-    why = at_floor_words(found.accept_length, found.accepted, found.drafted)
+    dead = found.accept_length < FLOOR
+    why = (
+        f"accept length {found.accept_length:.2f} ({found.accepted} of {found.drafted} drafted tokens "
+        f"accepted), {'below' if dead else 'not below'} {FLOOR:.2f}, where 1.00 means none"
+    )
     floor = Finding(
         "acceptance.at-floor",
         Verdict.CONFIRMED if dead else Verdict.REFUTED,

@@ -76,7 +76,9 @@ class Dial(Probe):
             authority = Authority.SOURCE_OF_TRUTH
         named = ("truth",) if truth and say != "by-definition" else ()
         remedy = (ReplaceTensor("d2t", MapFrom("truth")),)
-        return self.said(say, Finding("acme.wrong", verdict, authority, f"it says {say}", (), named, remedy))
+        return self.said(
+            say, Finding("acme.wrong", verdict, authority, f"it says {say}", (), named, remedy)
+        )
 
     def misbehave(self, say: str, context: ProbeContext) -> None:
         """What no probe should do."""
@@ -160,5 +162,8 @@ class Stubborn(Dial):
         """Confirmed, but for its own twin."""
         found = list(super().run(context))
         if context.params.get("stubborn"):
-            return [Finding(f.fault, *_SAYS["confirmed"], "always", (), f.truth, f.remedy) for f in found]
+            return [
+                Finding(f.fault, *_SAYS["confirmed"], "always", (), f.truth, f.remedy)
+                for f in found
+            ]
         return found
