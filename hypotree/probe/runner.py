@@ -12,10 +12,10 @@ from hypotree.artifact.base import Artifact
 from hypotree.artifact.files import FileTree
 from hypotree.artifact.kinds import open_artifact
 from hypotree.digest import Digest
-from hypotree.errors import MisuseError, UnreadableError
+from hypotree.errors import MalformedError, MisuseError, UnreadableError
 from hypotree.model.evidence import Evidence, Finding, InputRecord, Read, Scalar
 from hypotree.model.verdict import Authority, Role, Verdict
-from hypotree.model.wire import digest_of
+from hypotree.model.wire import canonical_json, decode, digest_of
 from hypotree.probe.api import Probe, ProbeContext, Progress
 from hypotree.probe.registry import code_digest, probe_class
 
@@ -81,7 +81,21 @@ def run_here(run: ProbeRun, progress: Progress | None = None) -> Evidence:
         raise
     except Exception as error:  # noqa: BLE001 - a probe's own failure is a finding, never the end
         findings = invalid_findings(probe, f"{type(error).__name__}: {error}")
-    return _seal(run, probe, context, artifacts, findings, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    try:
+        return as_recorded(_seal(run, probe, context, artifacts, findings, seconds))
+    except (UnreadableError, TypeError, ValueError, NotImplementedError) as error:
+        why = f"what the probe found cannot be recorded: {error}"
+        blank = ProbeContext({}, {}, run.params)
+        return _seal(run, probe, blank, artifacts, invalid_findings(probe, why), seconds)
+
+
+def as_recorded(evidence: Evidence) -> Evidence:
+    """Evidence as it will be read back; an error if it would not be the same (NaN, numpy values)."""
+    recorded = decode(canonical_json(evidence), Evidence, "the probe's evidence")
+    if canonical_json(recorded) != canonical_json(evidence):
+        raise MalformedError("reading the probe's evidence", "it holds a number that JSON has not")
+    return recorded
 
 
 def invalid_findings(probe: type[Probe], why: str) -> tuple[Finding, ...]:
