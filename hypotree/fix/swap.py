@@ -47,7 +47,7 @@ class Replacement:
 
 def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
     """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
-    permit.check()
+    Permit.check(permit)
     return tuple(
         Replacement(
             Path(file.path), staged.staged[file.name], file.based_on, file.after,
@@ -100,7 +100,7 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
 
 def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:
     """That the permit is one, and that these are its files with the bytes that it names."""
-    permit.check()
+    Permit.check(permit)
     permitted = [(Path(f.path), f.based_on, f.after) for f in permit.plan.files]
     if permitted != [(r.path, r.before, r.after) for r in replacements]:
         raise ToolError("replacing files", "they are not the ones that the permit names")

@@ -27,6 +27,8 @@ class SessionCore:
 
     def __init__(self, folder: Path, actor: Actor) -> None:
         self.folder = folder.absolute()
+        self.shown_as = folder
+        """The folder as the user named it, for commands to paste."""
         self.actor = actor
         self.journal = Journal(self.folder / JOURNAL_NAME)
         self.undo = UndoStore(self.folder / "undo")

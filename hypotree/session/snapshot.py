@@ -111,7 +111,7 @@ def take_snapshot(core: SessionCore) -> SessionView:
     state = core.state
     nodes = tuple(_node(core, n, d) for n, d in HypothesisTree(state.hypotheses).walk())
     view = SessionView(
-        folder=str(core.folder),
+        folder=str(core.shown_as),
         symptom=state.symptom.what,
         measurements=_measurements(state.evidence.get(SYMPTOM, [])),
         nodes=nodes,
@@ -127,7 +127,7 @@ def take_snapshot(core: SessionCore) -> SessionView:
         next="",
         pending_policy=state.pending_policy[1] if state.pending_policy else None,
     )
-    return msgspec.structs.replace(view, next=next_step(core.folder, state, nodes))
+    return msgspec.structs.replace(view, next=next_step(core.shown_as, state, nodes))
 
 
 def _node(core: SessionCore, node: str, depth: int) -> NodeView:
