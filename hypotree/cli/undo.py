@@ -33,7 +33,7 @@ def undo(folder: str, swap_id: str, show_list: bool) -> int:  # noqa: FBT001
 def redo(folder: str) -> int:
     """Undo the latest undo."""
     session = Session(session_folder(folder), actor())
-    undone = [w for w in session.snapshot().writes if w.undoes and not w.undone_by]
+    undone = [w for w in session.snapshot().writes if w.is_undo and not w.undone_by]
     if not undone:
         raise MisuseError("redoing", "nothing was undone in this session")
     out(f"done again, as {session.undo(undone[-1].id)}")

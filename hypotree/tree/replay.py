@@ -81,17 +81,16 @@ class SessionState:
         """The swap by which this node's fix is in force now, if it is."""
         for swap in reversed(self.swaps.values()):
             if swap.node == node and not swap.undone_by:
-                return None if _is_undo(self, swap) else swap
+                return None if self.is_undo(swap) else swap
         return None
 
-
-def _is_undo(state: SessionState, swap: Swapped) -> bool:
-    """Whether `swap` put things back: an undo of an undo is a redo."""
-    undone = False
-    while swap.undoes:
-        undone = not undone
-        swap = state.swaps[swap.undoes]
-    return undone
+    def is_undo(self, swap: Swapped) -> bool:
+        """Whether `swap` put things back: an undo of an undo is a redo."""
+        undone = False
+        while swap.undoes:
+            undone = not undone
+            swap = self.swaps[swap.undoes]
+        return undone
 
 
 def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
