@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -92,14 +92,20 @@ class Journal:
         (record,) = self.refresh()
         return record
 
-    def locked(self) -> AbstractContextManager[object]:
-        """Hold the journal against other processes."""
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the journal against other processes; `ToolError` if one keeps it too long."""
         from filelock import FileLock, Timeout
 
+        lock = FileLock(self.path.with_suffix(".lock"), timeout=LOCK_SECONDS)
         try:
-            return FileLock(self.path.with_suffix(".lock"), timeout=LOCK_SECONDS)
+            lock.acquire()
         except Timeout as error:
             raise ToolError(f"locking {self.path}", "another process holds it") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _tail(self) -> bytes:
         try:
