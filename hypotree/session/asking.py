@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypotree.digest import Digest
-from hypotree.fix.stage import StagedTree
+from hypotree.fix.staged_tree import StagedTree
 from hypotree.fix.target import space_reasons, unsafe_reasons
 from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.declaration import Approve, Hypothesis, Rivals
@@ -17,7 +17,8 @@ from hypotree.probe.canary import run_canary
 from hypotree.probe.registry import code_digest, probe_class
 from hypotree.session.core import SessionCore
 from hypotree.session.probing import changes_since, is_fresh
-from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
+from hypotree.session.staged_probing import probe_staged
+from hypotree.session.staging import Staged, fix_choice, stage_fix
 from hypotree.session.truths import protected_targets, truth_facts
 from hypotree.tree.graph import HypothesisTree
 from hypotree.tree.replay import Sealed

@@ -12,6 +12,7 @@ from hypotree.gate import TruthFacts
 from hypotree.model.declaration import Hypothesis
 from hypotree.model.fix import Plan
 from hypotree.model.verdict import Role
+from hypotree.probe.registry import probe_class
 from hypotree.probe.runner import BoundInput
 from hypotree.session.bindings import bind, open_bound
 from hypotree.session.core import SessionCore
@@ -32,7 +33,17 @@ def truth_facts(
             dependence = _dependence(_identities(bound[name]), members)
             approved, now = _approval(core, node, hypothesis, name)
             facts.append(TruthFacts(name, bound[name].locator, dependence, approved, now))
+        elif name in core.state.artifacts:
+            facts.append(_source_facts(core, name, members))
     return tuple(facts)
+
+
+def _source_facts(core: SessionCore, name: str, members: tuple[FileIdentity, ...]) -> TruthFacts:
+    """The facts on an artifact that no probe takes, and whose bytes the plan would write."""
+    dependence = _dependence(_files_of(core, name), members)
+    role = core.artifacts()[name].role
+    approved, now = _content_approval(core, name, role)
+    return TruthFacts(name, core.path_of(core.artifacts()[name]), dependence, approved, now)
 
 
 def protected_targets(
@@ -64,7 +75,15 @@ def role_in_force(core: SessionCore, node: str, hypothesis: Hypothesis, name: st
 
 
 def _approval(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -> tuple[bool, str]:
-    artifact = hypothesis.inputs[name].artifact
+    role = role_in_force(core, node, hypothesis, name)
+    needed = next(t.role for t in probe_class(hypothesis.probe).takes if t.name == name)
+    return _content_approval(core, hypothesis.inputs[name].artifact, role, needed)
+
+
+def _content_approval(
+    core: SessionCore, artifact: str, role: Role, needed: Role = Role.TRUTH
+) -> tuple[bool, str]:
+    """Whether a person stands behind this content; a trace may be an observation, a map may not."""
     known = core.state.artifacts[artifact]
     content = core.content_now(artifact)
     approved = known.approved.get(content)
@@ -72,8 +91,7 @@ def _approval(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -
         return False, "it cannot be read"
     if known.proposed_by is not None and approved != known.artifact:
         return False, f"proposed by {known.proposed_by.kind}, content {content.short}…"
-    role = role_in_force(core, node, hypothesis, name)
-    if role is not Role.TRUTH:
+    if role not in {Role.TRUTH, needed} or role is Role.SUBJECT:
         return False, f"{artifact} is declared as {role}, not as truth"
     if approved is None:
         return False, f"its content is now {content.short}…, which nobody approved"
