@@ -111,7 +111,9 @@ def test_a_looser_policy_waits_for_a_person() -> None:
     assert state.policy == TESTED
     assert state.pending_policy == (TWO, AUTO)
     assert (
-        after(loaded(policy=TESTED), loaded(TWO, policy=AUTO), ev.DeclarationApproved(TWO)).policy
+        after(
+            loaded(policy=TESTED), loaded(TWO, policy=AUTO), (ev.DeclarationApproved(TWO), HUMAN)
+        ).policy
         == AUTO
     )
 
@@ -130,7 +132,9 @@ def test_of_a_mixed_policy_the_strict_half_holds_at_once() -> None:
 
 
 def test_an_approval_is_for_the_policy_that_was_pending() -> None:
-    state = after(loaded(), loaded(TWO, policy=AUTO), loaded(THREE), ev.DeclarationApproved(TWO))
+    state = after(
+        loaded(), loaded(TWO, policy=AUTO), loaded(THREE), (ev.DeclarationApproved(TWO), HUMAN)
+    )
     assert state.policy == ASK
 
 
@@ -202,9 +206,23 @@ def test_undoing_the_newer_of_two_fixes_of_a_node_leaves_the_older_in_force() ->
 
 
 def test_an_agreement_is_spent_by_the_write() -> None:
-    agreed = ev.FixApproved("H1", ONE)
+    agreed = (ev.FixApproved("H1", ONE), HUMAN)
     assert ONE in after(agreed).approved_plans
     assert ONE not in after(agreed, applied("S1")).approved_plans
+
+
+@pytest.mark.parametrize("actor", [CLI, AGENT])
+def test_nobody_but_a_person_approves_whatever_the_journal_holds(actor: ev.Actor) -> None:
+    state = after(
+        loaded(),
+        loaded(TWO, policy=AUTO),
+        (ev.FixApproved("H1", ONE), actor),
+        (ev.DeclarationApproved(TWO), actor),
+        (ev.ArtifactApproved("map", MAP, THREE), actor),
+    )
+    assert state.approved_plans == {}
+    assert state.policy == ASK
+    assert THREE not in state.artifacts["map"].approved
 
 
 def test_a_swap_that_ended_or_was_abandoned_is_not_left_started() -> None:
