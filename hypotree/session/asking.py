@@ -12,13 +12,15 @@ from hypotree.fix.target import unsafe_reasons
 from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.declaration import Approve, Hypothesis, Rivals
 from hypotree.model.event import CanaryRan, FixPlanned
+from hypotree.model.evidence import Finding
 from hypotree.model.fix import Plan, StagedFinding
 from hypotree.model.refusal import Refusal, RefusalCode
+from hypotree.model.verdict import Verdict
 from hypotree.probe.canary import run_canary
 from hypotree.probe.registry import code_digest, probe_class
 from hypotree.session.core import SessionCore
 from hypotree.session.probing import changes_since, is_fresh
-from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
+from hypotree.session.staging import SUBJECT, Staged, fix_choice, probe_staged, stage_fix
 from hypotree.session.truths import protected_targets, truth_facts
 from hypotree.tree.graph import HypothesisTree
 from hypotree.tree.replay import Sealed
@@ -103,16 +105,41 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
         evidence_sha256=latest.sha256 if latest else None,
         code_now=code_digest(probe),
         version_now=probe.version,
-        changed_reads=changes_since(core, node, latest.evidence) if latest else (),
+        changed_reads=_changed_reads(core, node, latest, finding),
         truths=truth_facts(core, node, hypothesis, names, staged.plan),
         canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe))),
         open_rivals=_open_rivals(core, node),
         plan=staged.plan,
         plan_problem=staged.problem,
         out_of_scope=staged.undeclared,
-        needs_approval=core.state.policy.approve is Approve.ASK,
+        needs_approval=_needs_approval(core, hypothesis),
         is_plan_approved=_is_approved(core, staged.plan),
     )
+
+
+def _needs_approval(core: SessionCore, hypothesis: Hypothesis) -> str:
+    """`approve: auto` is a person's word on the subjects that they declared, and on no others."""
+    if core.state.policy.approve is Approve.ASK:
+        return "the policy is approve: ask"
+    binding = hypothesis.inputs.get(SUBJECT)
+    known = core.state.artifacts.get(binding.artifact) if binding else None
+    if binding and known and known.proposed_by:
+        return f"{binding.artifact} is only proposed (by {known.proposed_by.kind})"
+    return ""
+
+
+def _changed_reads(
+    core: SessionCore, node: str, latest: Sealed | None, finding: Finding | None
+) -> tuple[str, ...]:
+    """What changed, and what was confirmed without being read: no change of it could ever be seen."""
+    if latest is None:
+        return ()
+    changed = changes_since(core, node, latest.evidence)
+    if finding is None or finding.verdict is not Verdict.CONFIRMED:
+        return changed
+    records = {name: latest.evidence.input(name) for name in (SUBJECT, *finding.truth)}
+    unread = (name for name, record in records.items() if record is not None and not record.read)
+    return (*changed, *(f"{name} (its probe noted no read of it)" for name in unread))
 
 
 def _journal_problem(core: SessionCore) -> str:

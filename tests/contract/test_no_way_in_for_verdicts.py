@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -238,6 +239,7 @@ MAKERS = {
 }
 
 
+@functools.cache
 def calls(path: Path) -> set[str]:
     """Names that a module calls."""
     nodes = (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call))

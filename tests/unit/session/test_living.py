@@ -204,6 +204,24 @@ def test_a_probe_that_cannot_be_loaded_costs_only_its_own_node(world: World) -> 
     assert isinstance(session.apply("H1"), Applied)
 
 
+def test_an_isolated_probe_imports_nothing_from_the_folder_one_stands_in(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A downloaded checkpoint may hold a file that is called like a library."""
+    from acme_probes import Dial
+
+    monkeypatch.setattr(Dial, "isolated", True)
+    for name in ("msgspec", "hypotree", "numpy"):
+        (world.draft.parent / f"{name}.py").write_text(
+            "open('pwned', 'w').close()\nraise SystemExit(9)\n"
+        )
+    world.declare(H1=dial())
+    monkeypatch.chdir(world.draft.parent)
+    evidence = world.open().run("H1")
+    assert not (world.draft.parent / "pwned").exists()
+    assert evidence.finding("acme.wrong").verdict == "confirmed"
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
