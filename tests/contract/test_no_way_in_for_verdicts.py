@@ -230,7 +230,8 @@ MAKERS = {
     "FixPlanned": {"session/asking.py"},
     "StagedFinding": {"session/staging.py"},
     "Permit": {"gate/decision.py"},
-    "Refusal": {"gate/decision.py"},
+    # The swap's own last look, under the lock, refuses as the gate would have.
+    "Refusal": {"gate/decision.py", "session/fixing.py"},
     "GateFacts": {"session/asking.py"},
     "FixApproved": {"session/editing.py", "session/fixing.py"},
     "ArtifactApproved": {"session/editing.py"},
