@@ -27,20 +27,26 @@ def truth_facts(
     }
     subject = bound.get(plan.subject if plan else "draft")
     members = _identities(subject) if subject else ()
+    edited = frozenset(file.path for file in plan.files) if plan else None
     facts = []
     for name in dict.fromkeys(names):
         if name in bound:
-            dependence = _dependence(_identities(bound[name]), members)
+            dependence = _dependence(_identities(bound[name]), members, edited)
             approved, now = _approval(core, node, hypothesis, name)
             facts.append(TruthFacts(name, bound[name].locator, dependence, approved, now))
         elif name in core.state.artifacts:
-            facts.append(_source_facts(core, name, members))
+            facts.append(_source_facts(core, name, members, edited))
     return tuple(facts)
 
 
-def _source_facts(core: SessionCore, name: str, members: tuple[FileIdentity, ...]) -> TruthFacts:
+def _source_facts(
+    core: SessionCore,
+    name: str,
+    members: tuple[FileIdentity, ...],
+    edited: frozenset[str] | None,
+) -> TruthFacts:
     """The facts on an artifact that no probe takes, and whose bytes the plan would write."""
-    dependence = _dependence(_files_of(core, name), members)
+    dependence = _dependence(_files_of(core, name), members, edited)
     role = core.artifacts()[name].role
     approved, now = _content_approval(core, name, role)
     return TruthFacts(name, core.path_of(core.artifacts()[name]), dependence, approved, now)
@@ -118,14 +124,22 @@ def _inode(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _dependence(truth: tuple[FileIdentity, ...], members: tuple[FileIdentity, ...]) -> str:
-    """How files of a truth depend on the subject's: the same file, or a copy of one."""
+def _dependence(
+    truth: tuple[FileIdentity, ...],
+    members: tuple[FileIdentity, ...],
+    edited: frozenset[str] | None,
+) -> str:
+    """How files of a truth depend on the subject's: the same file, or a copy of one that is edited.
+
+    A config that two checkpoints of one training share makes neither a copy of the other.
+    """
     for one in truth:
         for other in members:
             if (one.device, one.inode) == (other.device, other.inode):
                 same = Path(one.path) == Path(other.path)
                 return f"the file {other.path} itself" if same else f"a link to {other.path}"
-            if one.size == other.size and _same_bytes(one, other):
+            counts = edited is None or other.path in edited
+            if counts and one.size == other.size and _same_bytes(one, other):
                 return f"a copy of {other.path}"
     return ""
 
