@@ -119,19 +119,24 @@ class Journal:
         except FileNotFoundError:
             self._start_over()
             return b""
+        except OSError as error:
+            raise ToolError(f"reading {self.path}", error.strerror or str(error)) from error
 
     def _start_over(self) -> None:
         self._records.clear()
         self._bytes = 0
 
     def _write(self, line: bytes) -> None:
-        is_new = not self.path.exists()
-        with self.path.open("ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        if is_new:
-            sync_folder(self.path.parent)
+        try:
+            is_new = not self.path.exists()
+            with self.path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            if is_new:
+                sync_folder(self.path.parent)
+        except OSError as error:
+            raise ToolError(f"appending to {self.path}", error.strerror or str(error)) from error
 
     def _set_torn_tail_aside(self) -> None:
         """Keep the unfinished line in a file of its own, then continue after the last whole one."""
