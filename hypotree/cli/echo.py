@@ -54,10 +54,19 @@ def wrapped(text: str, indent: int) -> str:
 
 
 def table(columns: tuple[str, ...], rows: list[tuple[str, ...]], indent: int = 2) -> list[str]:
-    """Right-aligned columns of plain cells."""
+    """Columns of plain cells; those of numbers are right-aligned."""
     cells = [columns, *rows]
     widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
-    return [
-        " " * indent + "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        for row in cells
-    ]
+    numeric = [all(_is_number(row[i]) for row in rows) for i in range(len(columns))]
+    lines = []
+    for row in cells:
+        padded = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append(" " * indent + "  ".join(padded).rstrip())
+    return lines
+
+
+def _is_number(cell: str) -> bool:
+    return cell in {"", "-"} or cell.lstrip("-").replace(".", "", 1).isdigit()

@@ -17,6 +17,7 @@ _COLOURS = {
     Verdict.NOT_RUN: "dim",
 }
 _ORDER = list(_COLOURS)
+_LOCATORS = 3
 
 
 def exit_code(evidence: Evidence) -> int:
@@ -57,12 +58,17 @@ def print_finding(finding: Finding, width: int) -> None:
     word = paint(f"{finding.verdict:<13}", _COLOURS[finding.verdict])
     guess = " (a guess: no source of truth)" if _is_guess(finding) else ""
     out(f"  {word} {finding.fault:<{width}}  {wrapped(finding.why + guess, width + 18)}")
-    for locator in finding.locators if finding.verdict is Verdict.CONFIRMED else ():
+    shown = finding.locators[:_LOCATORS] if finding.verdict is Verdict.CONFIRMED else ()
+    for locator in shown:
         parts = [locator.input, locator.file, locator.tensor, locator.field]
         parts += [f"element {locator.element}"] if locator.element is not None else []
         parts += [f"line {locator.line}"] if locator.line is not None else []
         where = ", ".join(plain(part) for part in parts if part)
         out(f"  {'':<13} {'':<{width}}  at {where}")
+    if shown and len(finding.locators) > len(shown):
+        out(
+            f"  {'':<13} {'':<{width}}  and {len(finding.locators) - len(shown)} more places (--json)"
+        )
 
 
 def verdict_line(evidence: Evidence) -> str:

@@ -13,11 +13,12 @@ from hypotree.cli.options import actor, is_terminal, json_option, session_folder
 from hypotree.errors import EXIT_OK, EXIT_REFUSED, UnknownNameError
 from hypotree.fix.catalog import FIXES
 from hypotree.gate import Permit
+from hypotree.model.event import Actor
 from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
 from hypotree.model.refusal import Refusal
 from hypotree.session import Session
 from hypotree.session.asking import Answer
-from hypotree.session.fixing import Applied
+from hypotree.session.fixing import Agree, Applied
 from hypotree.session.snapshot import NodeView, SessionView
 
 _session = click.option("--session", "folder", required=True, metavar="DIR", help="The session.")
@@ -70,8 +71,7 @@ def apply_fix(folder: str, node: str, yes: bool, token_file: str | None, as_json
     """Write the fix of NODE, if the gate admits it; then measure again."""
     root = session_folder(folder)
     session = Session(root, actor())
-    _agree(session, root, node, token_file, yes=yes)
-    result = session.apply(node)
+    result = session.apply(node, _agree(root, token_file, yes=yes))
     view = session.snapshot()
     if as_json:
         out_json(_applied_value(result, view, node))
@@ -82,19 +82,19 @@ def apply_fix(folder: str, node: str, yes: bool, token_file: str | None, as_json
     return EXIT_REFUSED if isinstance(result, Refusal) else EXIT_OK
 
 
-def _agree(session: Session, root: Path, node: str, token_file: str | None, *, yes: bool) -> None:
-    """Ask the person, where one is there and is needed; the plan is shown first."""
-    can_approve = bool(token_from(token_file)) or (is_terminal() and not yes)
-    if not can_approve:
-        return
-    answer = session.plan(node)
-    if isinstance(answer.decision, Refusal) and answer.decision.code != "NEEDS_APPROVAL":
-        return
-    if answer.plan is None:
-        return
-    print_answer(answer, to_stderr=True)
-    name = Path(answer.plan.files[0].path).name
-    session.approve_plan(node, approving_person(root, name, token_file))
+def _agree(root: Path, token_file: str | None, *, yes: bool) -> Agree | None:
+    """How the person is asked, if one is here: by token, or at the terminal with the plan shown."""
+    has_token = bool(token_from(token_file))
+    if not has_token and (yes or not is_terminal()):
+        return None
+
+    def ask_person(answer: Answer) -> Actor:
+        assert answer.plan is not None
+        if not has_token:
+            print_answer(answer, to_stderr=True)
+        return approving_person(root, Path(answer.plan.files[0].path).name, token_file)
+
+    return ask_person
 
 
 def print_answer(answer: Answer, *, to_stderr: bool = False) -> None:

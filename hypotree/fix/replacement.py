@@ -10,9 +10,9 @@ from pathlib import Path
 from hypotree.artifact.files import DiskFile
 from hypotree.digest import ABSENT, Digest
 from hypotree.errors import RefusedError, ToolError
-from hypotree.fix.plan import differing_reads
+from hypotree.fix.reads import differing_reads
 from hypotree.fix.segments import SegmentedFile
-from hypotree.fix.stage import StagedTree
+from hypotree.fix.staged_tree import StagedTree
 from hypotree.fix.undo import UndoStore
 from hypotree.gate.decision import Permit
 from hypotree.model.evidence import Read
@@ -37,8 +37,14 @@ class Replacement:
         )  # fmt: skip
 
 
+def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
+    """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
+    return with_packs(planned(permit, staged), undo)
+
+
 def planned(permit: Permit, staged: StagedTree) -> tuple[Replacement, ...]:
     """The replacements of a permitted plan, before anything is written: they have no packs yet."""
+    Permit.check(permit)
     return tuple(
         Replacement(
             Path(file.path), staged.staged[file.name], file.based_on, file.after, ABSENT
@@ -48,7 +54,7 @@ def planned(permit: Permit, staged: StagedTree) -> tuple[Replacement, ...]:
 
 
 def with_packs(replacements: tuple[Replacement, ...], undo: UndoStore) -> tuple[Replacement, ...]:
-    """Put the undo packs on disk; nothing else is written yet."""
+    """The same, their undo packs on disk."""
     with machine_errors("keeping the old bytes for an undo"):
         return tuple(replace(r, pack=undo.keep(r.staged)) for r in replacements)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypotree.atomic import sync_folder
 from hypotree.errors import HypotreeError, ToolError
-from hypotree.fix.plan import changed_reads
+from hypotree.fix.reads import changed_reads
 from hypotree.fix.recheck import changed, moved, refuse_stale, refuse_unsafe
 from hypotree.fix.replacement import Replacement, machine_errors
 from hypotree.fix.segments import Kept, SegmentedFile
@@ -32,7 +32,10 @@ class _Sibling:
 
 
 def swap(
-    replacements: tuple[Replacement, ...], permit: Permit | None, recheck: Recheck, tag: str
+    replacements: tuple[Replacement, ...],
+    permit: Permit | None,
+    recheck: Recheck,
+    tag: str = "swap",
 ) -> None:
     """Replace every file or none; without a permit only what was replaced before is put back.
 
@@ -40,9 +43,9 @@ def swap(
     durable, and compared with their views, before the first old one goes; `tag`
     marks them while they wait.
     """
+    if permit is not None:
+        _check(replacements, permit)
     paths = {str(r.path) for r in replacements}
-    if permit is not None and {f.path for f in permit.plan.files} != paths:
-        raise ToolError("replacing files", "they are not the ones that the permit names")
     siblings: list[_Sibling] = []
     try:
         with machine_errors(f"replacing {', '.join(sorted(paths))}"):
@@ -60,6 +63,14 @@ def swap(
     except BaseException as error:
         _back_out(replacements, siblings, tag, error)
         raise
+
+
+def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:
+    """That the permit is one, and that these are its files with the bytes that it names."""
+    Permit.check(permit)
+    permitted = [(Path(f.path), f.based_on, f.after) for f in permit.plan.files]
+    if permitted != [(r.path, r.before, r.after) for r in replacements]:
+        raise ToolError("replacing files", "they are not the ones that the permit names")
 
 
 def _written(replacement: Replacement, tag: str) -> _Sibling:

@@ -11,7 +11,10 @@ from hypotree.model.evidence import Evidence, Locator, Table
 from hypotree.model.refusal import Refusal
 from hypotree.session.snapshot import NodeView, SessionView, WriteView
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+|~&!$-])")
+#: What can start or end markup inside a line; each is inert behind a backslash.
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+#: An @ that begins a word calls somebody on code hosts, backslash or not.
+_MENTION = re.compile(r"(?<!\w)@")
 
 
 def to_markdown(view: SessionView) -> str:
@@ -21,7 +24,7 @@ def to_markdown(view: SessionView) -> str:
 
 def text(value: str, limit: int = 2000) -> str:
     """Foreign text as Markdown text: control characters visible, markup inert."""
-    return _SPECIAL.sub(r"\\\1", plain(value, limit))
+    return _MENTION.sub("&#64;", _SPECIAL.sub(r"\\\1", plain(value, limit)))
 
 
 def code(value: str) -> str:
@@ -95,6 +98,12 @@ def _node(view: SessionView, node: NodeView) -> Iterator[str]:
     if node.changed:
         yield f"- changed since: {text(', '.join(node.changed))}"
     yield ""
+    if len(node.history) > 1:
+        yield from _table(
+            ("event", "when (UTC)", "verdict", "authority", "why"),
+            ((str(r.seq), r.time[:19], r.verdict, r.authority, r.why) for r in node.history),
+        )
+        yield ""
     if node.evidence is not None:
         yield from _evidence(node.evidence, node.hypothesis.fault, node.evidence_seq)
     for refusal in node.refusals:

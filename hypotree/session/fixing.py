@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,11 +19,13 @@ from hypotree.fix.replacement import (
 )
 from hypotree.fix.swap import swap
 from hypotree.gate import Permit
-from hypotree.model.event import FixApplied, FixRefused, SwapStarted, SwapUndone
+from hypotree.model.declaration import Approve
+from hypotree.model.event import Actor, FixApplied, FixApproved, FixRefused, SwapStarted, SwapUndone
 from hypotree.model.fix import FileSwap
-from hypotree.model.refusal import Refusal
-from hypotree.session.asking import Answer, ask
+from hypotree.model.refusal import Refusal, RefusalCode
+from hypotree.session.asking import Answer, ask, ask_again
 from hypotree.session.core import SessionCore
+from hypotree.session.editing import check_person
 from hypotree.session.probing import changes_since, measure_symptom, run_node
 from hypotree.session.recovery import settle, sibling_tag
 from hypotree.tree.replay import Swapped
@@ -39,12 +41,22 @@ class Applied:
     """Why the node or the symptom could not be measured again; "" if they were."""
 
 
-def apply_fix(core: SessionCore, node: str) -> Applied | Refusal:
+#: Shows a plan to a person and returns who agreed; it raises if they do not.
+Agree = Callable[[Answer], Actor]
+
+
+def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Applied | Refusal:
     """Write the node's fix if the gate admits it; measure the node and the symptom again.
 
-    Under `approve: ask` a person must have approved this very plan before.
+    Under `approve: ask` a person must have approved this very plan before, or
+    agree now, which they are asked only if nothing else stands in the way.
     """
     answer = ask(core, node)
+    if agree is not None and answer.plan is not None and _lacks_only_approval(answer):
+        approver = agree(answer)
+        check_person(approver)
+        core.append(FixApproved(node, answer.plan.digest()), approver)
+        answer = ask_again(core, answer)
     if isinstance(answer.decision, Refusal):
         return _refused(core, answer, answer.decision)
     try:
@@ -54,6 +66,15 @@ def apply_fix(core: SessionCore, node: str) -> Applied | Refusal:
         refusal = Refusal(error.refusal, asked, error.found, error.next_step)
         return _refused(core, answer, refusal)
     return Applied(swap_id, answer, _measure_again(core, node))
+
+
+def _lacks_only_approval(answer: Answer) -> bool:
+    decision = answer.decision
+    return (
+        isinstance(decision, Refusal)
+        and decision.code is RefusalCode.NEEDS_APPROVAL
+        and not decision.also
+    )
 
 
 def _refused(core: SessionCore, answer: Answer, refusal: Refusal) -> Refusal:
@@ -70,12 +91,8 @@ def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
         replacements = with_packs(fresh, core.undo)
         swap_id = _start(core, answer.node, replacements)
         with _settled_on_failure(core, swap_id):
-            swap(
-                replacements,
-                permit,
-                lambda: _changed_since(core, answer.node, permit),
-                sibling_tag(core, swap_id),
-            )
+            tag = sibling_tag(core, swap_id)
+            swap(replacements, permit, lambda: _changed_since(core, permit), tag)
             core.append(
                 FixApplied(
                     swap_id, answer.node, answer.fix, permit.plan.digest(),
@@ -95,14 +112,15 @@ def _start(core: SessionCore, node: str, replacements: tuple[Replacement, ...]) 
     return swap_id
 
 
-def _changed_since(core: SessionCore, node: str, permit: Permit) -> tuple[str, ...]:
+def _changed_since(core: SessionCore, permit: Permit) -> tuple[str, ...]:
+    """What is not as the permit's own evidence saw it; newer evidence speaks for itself only."""
     core.refresh()
-    latest = core.state.latest(node)
+    latest = core.state.latest(permit.node)
     if latest is None or latest.sha256 != permit.evidence_sha256:
-        return ("its evidence: the probe ran again",)
-    if core.hypothesis(node).digest() != latest.evidence.hypothesis:
-        return ("the hypothesis",)
-    return changes_since(core, node, latest.evidence)
+        return ("its evidence: the probe ran again meanwhile",)
+    if core.hypothesis(permit.node).digest() != latest.evidence.hypothesis:
+        return ("its hypothesis",)
+    return changes_since(core, permit.node, latest.evidence)
 
 
 @contextlib.contextmanager
@@ -150,18 +168,35 @@ def undo_swap(core: SessionCore, swap_id: str = "") -> str:
     return new_id
 
 
+def redo_swap(core: SessionCore) -> str:
+    """Do again what was undone last; returns the new swap's id."""
+    core.refresh()
+    undone = core.state.undone()
+    if not undone:
+        raise MisuseError("redoing", "nothing is undone in this session")
+    return undo_swap(core, undone[-1].id)
+
+
 def _undoable(core: SessionCore, swap_id: str) -> Swapped:
-    if swap_id:
-        found = core.state.swaps.get(swap_id)
-        if found is None:
-            known = ", ".join(core.state.swaps) or "none"
-            raise UnknownNameError(f"undoing {swap_id!r}", "no such swap", f"there are {known}")
-        if found.undone_by:
-            raise RefusedError(f"undoing {swap_id}", f"it was undone by {found.undone_by} already")
-        return found
-    in_force = [
-        s for s in core.state.swaps.values() if not s.undone_by and not core.state.is_undo(s)
-    ]
-    if not in_force:
-        raise MisuseError("undoing", "no fix is in force in this session")
-    return in_force[-1]
+    core.refresh()
+    if not swap_id:
+        in_force = core.state.in_force()
+        if not in_force:
+            raise MisuseError("undoing", "no fix is in force in this session")
+        return in_force[-1]
+    found = core.state.swaps.get(swap_id)
+    if found is None:
+        known = ", ".join(core.state.swaps) or "none"
+        raise UnknownNameError(f"undoing {swap_id!r}", "no such swap", f"there are {known}")
+    if found.undone_by:
+        raise RefusedError(f"undoing {swap_id}", f"it was undone by {found.undone_by} already")
+    if core.state.puts_back(found) and core.actor.is_agent and _asks(core):
+        raise RefusedError(
+            f"undoing {swap_id}", "that would write a fix again, and the policy is approve: ask",
+            "a person does it: hypotree redo",
+        )  # fmt: skip
+    return found
+
+
+def _asks(core: SessionCore) -> bool:
+    return core.state.policy.approve is Approve.ASK

@@ -38,11 +38,24 @@ def _form(facts: D2tFacts, code: str, form: Relation) -> Finding:
     if targets is None:
         return _form_alone(facts, code, form)
     found = relation(facts.stored, targets)
-    why = f"against {_origin(facts)}: {_STORIES[found]}{_sample(facts, targets)}"
+    why = f"against {_origin(facts)}: {_STORIES[found]}{_sample(facts, targets)}{_count(facts, targets, found)}"
     truth = _TRUTH if origin == "truth" else ()
     if found == form:
         return _confirmed(facts, code, why, truth, _repair(facts, form))
     return Finding(code, Verdict.REFUTED, Authority.SOURCE_OF_TRUTH, why, truth=truth)
+
+
+def _count(facts: D2tFacts, targets: tuple[int, ...], found: Relation) -> str:
+    """In numbers, how far a correct map is from one of absolute ids."""
+    if found != "offsets" or facts.stored is None:
+        return ""
+    count, last = len(targets), len(targets) - 1
+    repeats = count - len(set(facts.stored))
+    again = f", and {repeats} of them repeat an earlier one, as ids never do" if repeats else ""
+    return (
+        f" ({count} of {count}{again}); draft id {last} stores {facts.stored[last]} and goes to "
+        f"{targets[last]}"
+    )
 
 
 def _form_alone(facts: D2tFacts, code: str, form: Relation) -> Finding:

@@ -117,7 +117,8 @@ def prepared(locator: Path, undo: Path, *edits: Edit, **artifacts: Path) -> Prep
     subject = Checkpoint(str(locator))
     view = stage(subject, edits, readers)
     plan = make_plan("H1", "by-hand", "draft", subject, view, edits)
-    permit = decision.Permit("H1", "by-hand", plan, Digest.of(b"evidence"), decision._SEAL)
+    said = ("H1", "by-hand", plan, Digest.of(b"evidence"))
+    permit = decision.Permit(*said, seal=decision._seal(*said))
     return Prepared(permit, with_packs(planned(permit, view), UndoStore(undo)))
 
 
