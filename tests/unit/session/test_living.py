@@ -17,6 +17,7 @@ from hypotree.model.event import Actor, SwapStarted
 from hypotree.model.refusal import RefusalCode
 from hypotree.model.verdict import Role
 from hypotree.session.fixing import Applied
+from hypotree.session.recovery import sibling_tag
 from hypotree_probes.planting import ids
 
 if TYPE_CHECKING:
@@ -142,7 +143,6 @@ from hypotree.model.event import Actor, SwapStarted
 from hypotree.model.evidence import Read
 from hypotree.model.fix import FileSwap
 from hypotree.session.core import SessionCore
-from hypotree.session.recovery import sibling_tag
 session, draft = map(Path, sys.argv[1:])
 core = SessionCore(session, Actor("cli"))
 before = (Read("tensor", "d2t", Checkpoint(str(draft)).digest_of("tensor", "d2t")),)
