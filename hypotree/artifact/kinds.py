@@ -17,6 +17,7 @@ _READERS: Final = {
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
+    "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
 }
 KINDS: Final = tuple(_READERS)
 
