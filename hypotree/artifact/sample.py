@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from hypotree.errors import UnreadableError
 #: and `hidden_state` are singular and carry a batch axis of one.
 _TOKENS = ("input_ids", "token_ids")
 _AUX = ("aux_hidden_states", "aux_hidden_state")
+_SHIFTED = {-1: "aux_hidden_states_minus1", 1: "aux_hidden_states_plus1"}
 _FINAL = ("hidden_states", "hidden_state")
 
 
@@ -27,6 +29,8 @@ class SampleRecord:
     tokens: TensorValue | None
     aux: TensorValue | None
     final: TensorValue | None
+    shifted: Mapping[int, TensorValue] = field(default_factory=dict)
+    """Aux states captured some layers later (+1) or earlier (-1), where somebody kept them."""
 
     @property
     def handed_width(self) -> int | None:
@@ -54,7 +58,12 @@ class Sample(Artifact):
                 "it holds no hidden states",
                 f"its keys are {', '.join(sorted(tensors)[:8]) or 'none'}",
             )
-        return SampleRecord(_flat(tokens, 1), _flat(aux, 2), _flat(final, 2))
+        shifted = {
+            by: flat
+            for by, key in _SHIFTED.items()
+            if (flat := _flat(tensors.get(key), 2)) is not None
+        }
+        return SampleRecord(_flat(tokens, 1), _flat(aux, 2), _flat(final, 2), shifted)
 
     def _tensors(self, name: str) -> dict[str, TensorValue]:
         file = self.tree.open(name)

@@ -9,6 +9,7 @@ suspicion at most.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -33,6 +34,8 @@ MISPLACED: Final = "tensor.rows-misplaced"
 _SAMPLED: Final = 32
 _ALIKE: Final = 0.6
 _MARGIN: Final = 0.3
+#: The best of n random cosines in d dimensions comes near sqrt(2 ln n / d).
+_ABOVE_CHANCE: Final = 1.25
 _HEAD, _EMBED = "lm_head.weight", "embed_tokens.weight"
 
 
@@ -109,7 +112,8 @@ def _compare(
         why = f"{what} to the target's rows that the map names"
         return Finding(MISPLACED, Verdict.REFUTED, Authority.HEURISTIC, why)
     best, at = _nearest(target, pair.theirs, theirs, mine, advance)
-    elsewhere = [i for i in range(len(rows)) if at[i] != mapped[i] and best[i] >= _ALIKE]
+    alike = max(_ALIKE, _ABOVE_CHANCE * sqrt(2 * log(theirs.shape[0]) / theirs.shape[1]))
+    elsewhere = [i for i in range(len(rows)) if at[i] != mapped[i] and best[i] >= alike]
     if 2 * len(elsewhere) <= len(rows) or float(np.median(best)) < fit + _MARGIN:
         return not_run(MISPLACED, f"{what} to the target's: a head of its own, nothing to compare")
     first = elsewhere[0]
