@@ -110,13 +110,19 @@ def _planted(**broken: Any) -> Callable[[Path], Mapping[str, str]]:
     return lambda folder: plant_replay(folder, **broken)
 
 
+#: The record's first chain starts at its first token.
+_START: Final = {"start": 0}
+
 CASES: Final = (
-    Case(AT_FLOOR, _planted(d2t=[1] * DV), _healthy, report="a map that leads nowhere"),
-    Case(NOT_EXERCISED, _planted(length=5), _healthy, report="N5: nothing could be drafted"),
+    Case(AT_FLOOR, _planted(d2t=[1] * DV), _healthy, _START, report="a map that leads nowhere"),
+    Case(
+        NOT_EXERCISED, _planted(length=5), _healthy, _START, report="N5: nothing could be drafted"
+    ),
     Case(
         COLLAPSE,
         _planted(depth=1),
         _healthy,
+        _START,
         report="only the first token of a chain is what the target says",
     ),
 )
