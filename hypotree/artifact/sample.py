@@ -31,6 +31,10 @@ class SampleRecord:
     final: TensorValue | None
     shifted: Mapping[int, TensorValue] = field(default_factory=dict)
     """Aux states captured some layers later (+1) or earlier (-1), where somebody kept them."""
+    mask: TensorValue | None = None
+    """The loss mask [T]."""
+    producer: str = ""
+    """Whose form it is, by its keys: specforge, speculators or modelopt; "" if none of them."""
 
     @property
     def handed_width(self) -> int | None:
@@ -63,7 +67,14 @@ class Sample(Artifact):
             for by, key in _SHIFTED.items()
             if (flat := _flat(tensors.get(key), 2)) is not None
         }
-        return SampleRecord(_flat(tokens, 1), _flat(aux, 2), _flat(final, 2), shifted)
+        return SampleRecord(
+            _flat(tokens, 1),
+            _flat(aux, 2),
+            _flat(final, 2),
+            shifted,
+            _flat(tensors.get("loss_mask"), 1),
+            _producer(tensors),
+        )
 
     def _tensors(self, name: str) -> dict[str, TensorValue]:
         file = self.tree.open(name)
@@ -76,6 +87,15 @@ class Sample(Artifact):
         if not isinstance(loaded, dict):
             raise UnreadableError(f"reading {self.locator} as a sample", "it is not a dict")
         return {str(k): v for k, v in loaded.items() if isinstance(v, TensorValue)}
+
+
+def _producer(tensors: dict[str, TensorValue]) -> str:
+    """By the keys that only one of them writes."""
+    if "aux_hidden_state" in tensors:
+        return "specforge"
+    if "token_ids" in tensors:
+        return "speculators"
+    return "modelopt" if "aux_hidden_states" in tensors else ""
 
 
 def _first(tensors: dict[str, TensorValue], keys: tuple[str, ...]) -> TensorValue | None:

@@ -12,6 +12,7 @@ from hypotree.artifact.kinds import open_artifact
 from hypotree.artifact.sample import Sample
 from hypotree.model.verdict import Role, Verdict
 from hypotree.probe import ProbeContext
+from hypotree.probe.runner import BoundInput, ProbeRun, run_probe
 from hypotree_probes.eagle3.draft_replay import DraftReplay
 from hypotree_probes.eagle3.draft_replay_cases import DV, STEPS, plant_replay
 from hypotree_probes.eagle3.served import Served, serve
@@ -114,7 +115,10 @@ def test_the_founding_incident_needs_both_repairs(tmp_path):
         "draft": "output_10k/4", "target": "target", "sample": "sample.pt", "trace": "trace.jsonl"
     }  # fmt: skip
     given = {name: str(Path(tmp_path, place)) for name, place in at.items()}
-    evidence = ask(DraftReplay, {**given, "engine": "sglang@0.5.9"})
+    given["engine"] = "sglang@0.5.9"
+    taken = {t.name: t for t in DraftReplay.takes}
+    bound = tuple(BoundInput(n, taken[n].kind, taken[n].role, at) for n, at in given.items())
+    evidence = run_probe(ProbeRun("draft-replay", bound, {"what_if": 1, "start": 32}))
     assert verdict(evidence, FLOOR) is Verdict.CONFIRMED
     best = evidence.tables[0].rows[1]
     assert best[0] == "fused, and every tensor loaded" and best[1] > 3

@@ -30,8 +30,8 @@ class DraftReplay(Probe):
 
     What the engine's rules would not load keeps a seeded random value, and the
     states are handed over in the width that the trace shows: the served path,
-    as far as the given artifacts tell it. Where acceptance is dead or collapses
-    (or the parameter `what_if` is 1), counterfactuals are replayed beside it.
+    as far as the given artifacts tell it. With the parameter `what_if` set to 1,
+    counterfactuals are replayed beside it: a dozen replays more.
     """
 
     name: ClassVar[str] = "draft-replay"
@@ -91,9 +91,10 @@ class DraftReplay(Probe):
             context.measure(f"position_{step}", round(rate, 4))
         context.summary = f"accept length {found.accept_length:.2f}; {served.how}"
         findings = _judged(found)
-        is_sick = any(f.verdict is Verdict.CONFIRMED for f in findings)
-        if context.params.get("what_if", is_sick):
+        if context.params.get("what_if"):
             _try_changes(context, served, found)
+        elif any(f.verdict is Verdict.CONFIRMED for f in findings):
+            context.summary += "; --param what_if=1 tries what would change it"
         return findings
 
     def cases(self) -> Sequence[Case]:

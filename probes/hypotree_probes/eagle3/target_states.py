@@ -67,7 +67,10 @@ def target_states(
         return "the target was given without tensors"
     layers = int(str(config.get("num_hidden_layers", 0)))
     run = _Run(target, config)
-    state = run.tensor("embed_tokens.weight")[tokens[:_MAX_TOKENS]].float()
+    embed, ids = run.tensor("embed_tokens.weight"), tokens[:_MAX_TOKENS]
+    if not layers or not len(ids) or not 0 <= int(ids.min()) <= int(ids.max()) < len(embed):
+        return f"the target has {layers} layers and {len(embed)} tokens, the sample has others"
+    state = embed[ids].float()
     found = []
     for layer in range(layers):
         advance(layer, layers)
