@@ -18,6 +18,7 @@ _READERS: Final = {
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
     "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
+    "weights": ("hypotree.artifact.weights", "Weights"),
 }
 KINDS: Final = tuple(_READERS)
 
