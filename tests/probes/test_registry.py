@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from hypotree.model.verdict import Authority, Verdict
+from hypotree.model.evidence import Finding
+from hypotree.model.verdict import Authority, Role, Verdict
 from hypotree.probe.registry import all_probes
 from hypotree.probe.runner import BoundInput, ProbeRun, run_here
 from hypotree_probes import cases as table
+from hypotree_probes.planting import blank, safetensors_bytes
 
 LOADED, BROKEN = all_probes()
 PRODUCERS = sorted((Path(__file__).parents[1] / "cases" / "producers").iterdir())
@@ -29,13 +31,25 @@ def test_every_code_has_a_case_or_is_known_to_be_a_guess():
     for name, probe in LOADED.items():
         shown = {case.fault for case in probe().cases()}
         for fault in probe.decides:
-            assert (fault.code in HEURISTIC) != (fault.code in shown), f"{name}: {fault.code}"
+            assert fault.is_guess == (fault.code in HEURISTIC)
+            assert fault.is_guess != (fault.code in shown), f"{name}: {fault.code}"
 
 
 def test_a_guess_has_no_fix():
     for probe in LOADED.values():
         for fault in probe.decides:
             assert not (fault.code in HEURISTIC and fault.fix), fault.code
+
+
+def test_a_guess_that_poses_as_a_truth_is_invalid(monkeypatch, tmp_path):
+    probe = LOADED["tensor-health"]
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(safetensors_bytes({"a.weight": blank("F32", 2, 2)}))
+    truth = Finding("tensor.integer-codes", Verdict.CONFIRMED, Authority.SOURCE_OF_TRUTH, "sure")
+    monkeypatch.setattr(probe, "run", lambda *_: [truth])
+    bound = (BoundInput("draft", "checkpoint", Role.SUBJECT, str(path)),)
+    evidence = run_here(ProbeRun("tensor-health", bound, {}))
+    assert {f.verdict for f in evidence.findings} == {Verdict.INVALID}
 
 
 @pytest.mark.parametrize("name", sorted(n for n, p in LOADED.items() if p().cases()))

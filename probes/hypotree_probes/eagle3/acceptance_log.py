@@ -61,9 +61,19 @@ class AcceptanceLog(Probe):
             AT_FLOOR, "almost no draft token is accepted", fix="", needs=("log",), is_symptom=True
         ),
         Fault(NOT_EXERCISED, "nothing was drafted at all", fix="", needs=("log",), is_symptom=True),
-        Fault(TOO_GOOD, "next to every draft token is accepted", fix="", is_symptom=True),
         Fault(
-            DECLINES, "the accept length falls in the course of the log", fix="", is_symptom=True
+            TOO_GOOD,
+            "next to every draft token is accepted",
+            fix="",
+            is_symptom=True,
+            is_guess=True,
+        ),
+        Fault(
+            DECLINES,
+            "the accept length falls in the course of the log",
+            fix="",
+            is_symptom=True,
+            is_guess=True,
         ),
         Fault(
             COLLAPSE,

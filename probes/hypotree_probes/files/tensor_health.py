@@ -52,13 +52,16 @@ class TensorHealth(Probe):
         Fault(
             ALL_ZERO, "a layer's weight is all zeros", _RESTORE, explains=("acceptance.at-floor",)
         ),
-        Fault(UNTRAINED, "a matrix still looks as it was initialised", fix=""),
-        Fault(CODES, "a matrix holds the integer codes of a quantised weight", fix=""),
+        Fault(UNTRAINED, "a matrix still looks as it was initialised", fix="", is_guess=True),
+        Fault(
+            CODES, "a matrix holds the integer codes of a quantised weight", fix="", is_guess=True
+        ),
         Fault(
             MISPLACED,
             "rows of the head or embedding belong to other tokens than the map says",
             fix="",
             needs=("target",),
+            is_guess=True,
         ),
     )
     time_limit = 3600.0
