@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from hypotree.errors import HypotreeError, RefusedError
-from hypotree.fix.plan import changed_reads
+from hypotree.fix.reads import changed_reads
 from hypotree.fix.replacement import Replacement
 from hypotree.fix.sibling import on_disk
 from hypotree.fix.target import space_reasons, unsafe_reasons
@@ -19,6 +19,16 @@ class SwapRefusedError(RefusedError):
     def __init__(self, refusal: RefusalCode, found: str, next_step: str) -> None:
         self.refusal = refusal
         super().__init__("replacing files", f"{refusal}: {found}", next_step)
+
+
+def refuse_late_changes(replacements: tuple[Replacement, ...]) -> None:
+    """All that can be asked under the lock before anything is written or journaled.
+
+    A start in the journal thus means that the old files were there: what is new later is its doing.
+    """
+    for replacement in replacements:
+        refuse_stale((*moved(replacement), *changed(replacement)))
+    refuse_unsafe(replacements)
 
 
 def refuse_unsafe(replacements: tuple[Replacement, ...]) -> None:
