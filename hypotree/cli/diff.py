@@ -19,7 +19,7 @@ _SHOWN = 20
 @click.argument("b", metavar="[B]", required=False)
 @click.option("--manifest", is_flag=True, help="Print the digests of A as a manifest, no B.")
 @json_option
-def diff(a: str, b: str | None, manifest: bool, as_json: bool) -> int:  # noqa: FBT001 - click's flags
+def diff(a: str, b: str | None, manifest: bool, as_json: bool) -> int:
     """Compare two checkpoints by the content of their tensors.
 
     A and B are folders, files, or manifests that `--manifest` printed. Shards do not matter, names

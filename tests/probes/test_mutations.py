@@ -26,6 +26,9 @@ DECISIONS: dict[str, list[tuple[str, str, tuple[str, ...]]]] = {
         (E + "fusion_trace", "_bypassed", ("width != fusion.gives",)),
         (E + "fusion_sights", "_by_width", ("width == fusion.takes", "width == fusion.gives")),
     ],
+    "canary": [
+        (E + "trace_canary", "_cut_off", ("record.state == 'cut-off'",)),
+    ],
     "config-contract": [
         (E + "contract_verdicts", "decide_vocabulary", ("said[1] != sizes.claimed",)),
         (E + "contract_verdicts", "_unclaimed", ("count == sizes.whole",)),
@@ -99,5 +102,5 @@ def test_every_probe_with_cases_has_its_mutations():
 
 #: Probes whose mutations are shown where they are built.
 FOREIGN: frozenset[str] = frozenset(
-    {"aux-layers", "config-effective", "delegation", "forward-trace", "canary"}
+    {"aux-layers", "config-effective", "delegation", "forward-trace"}
 )
