@@ -17,6 +17,8 @@ _READERS: Final = {
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
+    "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
+    "weights": ("hypotree.artifact.weights", "Weights"),
 }
 KINDS: Final = tuple(_READERS)
 

@@ -49,6 +49,8 @@ class TraceRecord:
     lines: tuple[int, ...]
     """Line number of each call."""
     state: Literal["complete", "cut-off", "dead"]
+    has_end: bool = True
+    """Whether a trace_end stands there that counts the calls."""
 
     def fired(self, module: str) -> tuple[int, ...]:
         """Indices of the calls of `module`, by whole path or by its last parts."""
@@ -102,7 +104,7 @@ class Trace(Log):
         state: Literal["complete", "cut-off", "dead"] = (
             "dead" if not calls else "complete" if complete else "cut-off"
         )
-        return TraceRecord(start, tuple(calls), tuple(numbers), state)
+        return TraceRecord(start, tuple(calls), tuple(numbers), state, complete)
 
     def _event(self, number: int, line: str) -> TraceStart | ModuleCall | TraceEnd:
         try:
