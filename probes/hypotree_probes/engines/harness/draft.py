@@ -1,0 +1,168 @@
+"""Build the engine's draft class, and put tensors through its own `load_weights`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from hypotree_probes.engines.harness.config import Watch, WatchedConfig
+from hypotree_probes.engines.harness.lines import Lines
+from hypotree_probes.engines.harness.provenance import Provenance, covered, storage, written
+from hypotree_probes.engines.harness.standins import Stacked
+
+#: What producers call the parts of a stacked parameter (facts/eagle3.md section 2).
+PART_NAMES: Final[dict[str, dict[Any, str]]] = {
+    "qkv_proj": {"q": "q_proj", "k": "k_proj", "v": "v_proj"},
+    "gate_up_proj": {0: "gate_proj", 1: "up_proj"},
+}
+_MAX_RETRIES: Final = 64
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass
+class Loading:
+    """What one run of load_weights did."""
+
+    fills: dict[str, dict[str, list[tuple[int, int]]]] = field(default_factory=dict)
+    """Parameter to tensor to element ranges."""
+    kept: dict[str, str] = field(default_factory=dict)
+    """Tensor to the attribute that was made of it."""
+    raised: dict[str, tuple[str, list[int] | None]] = field(default_factory=dict)
+    """Tensor to the message with which its loading stopped the engine, and the shape it wanted."""
+    warned: set[str] = field(default_factory=set)
+
+
+class Draft:
+    """One draft class of the engine, built anew for every question."""
+
+    def __init__(self, model_class: type, config: Mapping[str, Any], watch: Watch) -> None:
+        self.model_class, self._config, self.watch = model_class, config, watch
+
+    def build(self, device: str = "meta", dtype: torch.dtype = torch.float32) -> nn.Module:
+        """An instance, with the start values that fresh layers have."""
+        before = torch.get_default_dtype()
+        torch.set_default_dtype(dtype)
+        try:
+            with torch.device(device), torch.no_grad():
+                made: nn.Module = self.model_class(WatchedConfig(self._config, self.watch))
+        finally:
+            torch.set_default_dtype(before)
+        return made.eval()
+
+    def load(self, shapes: Shapes, lines: Lines | None = None) -> Loading:
+        """Load tensors of these shapes; one that stops the engine is noted and left out."""
+        raised: dict[str, tuple[str, list[int] | None]] = {}
+        for _ in range(_MAX_RETRIES):
+            model = self.build()
+            left = {name: shape for name, shape in shapes.items() if name not in raised}
+            loading, stopped = _load_once(model, left, lines)
+            if stopped is None:
+                break
+            raised[stopped[0]] = stopped[1:]
+        loading.raised = raised
+        return loading
+
+
+def parameters(model: nn.Module) -> dict[str, Tensor]:
+    """Every parameter once, by its first name."""
+    return dict(model.named_parameters())
+
+
+def _load_once(
+    model: nn.Module, shapes: Shapes, lines: Lines | None
+) -> tuple[Loading, tuple[str, str, list[int] | None] | None]:
+    follow, heard = Provenance(), _Heard()
+    current = [""]
+
+    def weights() -> Iterator[tuple[str, Tensor]]:
+        for name, shape in shapes.items():
+            current[0] = name
+            yield name, follow.mark(torch.empty(shape, device="meta"), name)
+
+    logging.getLogger().addHandler(heard)
+    stopped = None
+    try:
+        with torch.device("meta"), torch.no_grad(), follow:
+            if lines is None:
+                model.load_weights(weights())  # type: ignore[operator]
+            else:
+                with lines.watching():
+                    model.load_weights(weights())  # type: ignore[operator]
+    except Exception as error:  # noqa: BLE001 - whatever stops the engine is what we ask about
+        stopped = (current[0], f"{type(error).__name__}: {error}"[:500], _wanted(error))
+        if not current[0]:
+            raise
+    finally:
+        logging.getLogger().removeHandler(heard)
+    return _account(model, follow, heard, shapes), stopped
+
+
+def _account(model: nn.Module, follow: Provenance, heard: _Heard, shapes: Shapes) -> Loading:
+    loading = Loading()
+    for name, parameter in parameters(model).items():
+        found = written(parameter, follow.writes)
+        # A loader may also put the loaded tensor itself in the parameter's place.
+        for source in follow.names_of(parameter):
+            found.setdefault(source, [(0, parameter.numel())])
+        if found:
+            loading.fills[name] = found
+    own = {storage(parameter) for parameter in parameters(model).values()}
+    for path, module in model.named_modules():
+        for attribute, value in vars(module).items():
+            if isinstance(value, Tensor) and storage(value) not in own:
+                for source in follow.names_of(value):
+                    loading.kept[source] = f"{path}.{attribute}".lstrip(".")
+    loading.warned = {name for name in shapes if any(name in text for text in heard.texts)}
+    return loading
+
+
+def _wanted(error: BaseException) -> list[int] | None:
+    """The shape of the parameter that was being filled when the engine stopped."""
+    trace, found = error.__traceback__, None
+    while trace is not None:
+        value = trace.tb_frame.f_locals.get("param")
+        found = list(value.shape) if isinstance(value, Tensor) else found
+        trace = trace.tb_next
+    return found
+
+
+class _Heard(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.texts: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.texts.append(record.getMessage())
+
+
+def candidates(model: nn.Module) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Names under which a file would hold every parameter: parameter and shape for each.
+
+    Made of the engine's own parameter names; which of them it really accepts is then asked.
+    """
+    found: dict[str, tuple[str, tuple[int, ...]]] = {}
+    modules = dict(model.named_modules())
+    for name, parameter in parameters(model).items():
+        owner, _, leaf = name.rpartition(".")
+        module = modules[owner]
+        label = owner.rpartition(".")[2]
+        shape = tuple(parameter.shape)
+        if isinstance(module, Stacked) and label in PART_NAMES:
+            for shard, (_, rows) in module.places.items():
+                part = owner.removesuffix(label) + PART_NAMES[label][shard]
+                found[f"{part}.{leaf}".removeprefix("model.")] = (name, (rows, *shape[1:]))
+        else:
+            found[name.removeprefix("model.")] = (name, shape)
+    return found
+
+
+def fully(parameter: Tensor, fills: Mapping[str, list[tuple[int, int]]]) -> tuple[int, int]:
+    """How many elements of a parameter were written, and how many more than once."""
+    del parameter
+    return covered(span for spans in fills.values() for span in spans)
