@@ -55,6 +55,11 @@ class Draft:
             torch.set_default_dtype(before)
         return made.eval()
 
+    def fill(self, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+        """Load real tensors with the engine's own load_weights."""
+        with torch.no_grad():
+            model.load_weights(iter(tensors.items()))  # type: ignore[operator]
+
     def load(self, shapes: Shapes, lines: Lines | None = None) -> Loading:
         """Load tensors of these shapes; one that stops the engine is noted and left out."""
         raised: dict[str, tuple[str, list[int] | None]] = {}
@@ -118,7 +123,8 @@ def _account(model: nn.Module, follow: Provenance, heard: _Heard, shapes: Shapes
             if isinstance(value, Tensor) and storage(value) not in own:
                 for source in follow.names_of(value):
                     loading.kept[source] = f"{path}.{attribute}".lstrip(".")
-    loading.warned = {name for name in shapes if any(name in text for text in heard.texts)}
+    words = {word.removeprefix("model.") for text in heard.texts for word in text.split()}
+    loading.warned = {name for name in shapes if name in words}
     return loading
 
 
