@@ -10,6 +10,9 @@ import torch
 from hypotree.artifact.tensor import TensorValue
 from hypotree_probes.eagle3.torch_tensors import to_torch
 from hypotree_probes.engines.harness.compare import compare
+from hypotree_probes.engines.harness.resolver_task import resolve
+from hypotree_probes.engines.harness.setter_task import captures
+from hypotree_probes.engines.harness.stubs import Undecidable
 from hypotree_probes.engines.harness.forward_task import shapes_only, values
 from hypotree_probes.engines.harness.environment import SLICED, STAND_INS
 from hypotree_probes.engines.harness.importer import EngineFiles, EngineFinder, install, load
@@ -41,9 +44,28 @@ def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
             result["widths"] = shapes_only(draft, tasks["widths"], lines)
         if "values" in tasks:
             result["values"] = _values(draft, tasks["values"], request["config"], parent, lines)
+    if "resolve" in tasks:
+        result["resolved"] = resolve(files, tasks["resolve"], request["config"], watch, lines)
+    if "setters" in tasks:
+        result["setters"] = [
+            _guarded(files, entry, lines) for entry in tasks["setters"]
+        ]
     result["lines"] = lines.report()
     result["config_reads"] = watch.reads
     return result
+
+
+def _guarded(files: EngineFiles, entry: dict[str, Any], lines: Lines) -> dict[str, Any]:
+    """One target class; what cannot be decided about it decides nothing about the others."""
+    try:
+        return captures(
+            files, entry["file"], entry["class"], entry["config"], entry["ids"], lines
+        )
+    except Undecidable as refused:
+        return {"class": entry["class"], "file": entry["file"], "undecidable": str(refused)}
+    except SyntaxError as error:
+        why = f"SyntaxError: {error.msg} in line {error.lineno}"
+        return {"class": entry["class"], "file": entry["file"], "undecidable": why}
 
 
 def _values(
