@@ -25,8 +25,12 @@ class Parent:
     def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
         self._source, self._sink = source, sink
 
+    def has(self, path: str) -> bool:
+        """Whether the engine's tree holds a file, or a folder if the name ends with a slash."""
+        return bool(self._ask({"ask": "has", "path": path})[0]["found"])
+
     def file(self, path: str) -> bytes | None:
-        """One file of the engine, None if its tree has none; a folder is asked with a slash."""
+        """One file of the engine, None if its tree has none."""
         head, body = self._ask({"ask": "file", "path": path})
         return bytes(body) if head["found"] else None
 

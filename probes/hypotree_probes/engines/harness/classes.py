@@ -17,7 +17,7 @@ from typing import Any, Final
 from hypotree_probes.engines.harness.environment import GROUP
 from hypotree_probes.engines.harness.importer import EngineFiles
 from hypotree_probes.engines.harness.slicing import bindings, module_of, parse, run_slice
-from hypotree_probes.engines.harness.stubs import Undecidable, stub
+from hypotree_probes.engines.harness.stubs import Mute, Undecidable
 
 SETTER: Final = "set_eagle3_layers_to_capture"
 #: Bases outside the engine that have no setter, whatever else they have.
@@ -212,7 +212,7 @@ class Built:
             inner = self._class_of(classes, place, value)
             if inner is not None:
                 return Built(classes, inner, _config_of(self, value), log)
-        return stub(f"{place.node.name}: {ast.unparse(value)[:80]}")
+        return Mute(f"{place.node.name}: {ast.unparse(value)[:80]}")
 
     def _class_of(self, classes: Classes, place: ClassPlace, call: ast.Call) -> ClassPlace | None:
         """The engine's class that a call makes; through one method of our own, too."""
@@ -220,7 +220,8 @@ class Built:
         if isinstance(target, ast.Name):
             # SGLang imports inner models inside `__init__`, to keep its modules apart.
             inside = classes.imported_in(place.node, place.path, target.id)
-            return inside or classes.find(place.path, target.id)
+            found = inside or classes.find(place.path, target.id)
+            return found or self._handed_down(classes, place, target.id)
         if isinstance(target, ast.Attribute) and _root(target) == "self":
             for holder in self.__dict__["_h"][1]:
                 inner = None if holder.path.startswith("?") else method(holder, target.attr)
@@ -228,6 +229,27 @@ class Built:
                     if isinstance(node, ast.Return) and isinstance(node.value, ast.Call):
                         return self._class_of(classes, holder, node.value)
         return None
+
+    def _handed_down(self, classes: Classes, place: ClassPlace, name: str) -> ClassPlace | None:
+        """A class that `__init__` takes as a parameter: from a subclass's call, or its default."""
+        for holder in self.__dict__["_h"][1]:
+            init = None if holder.path.startswith("?") else method(holder, "__init__")
+            if init is None:
+                continue
+            given = _default(init, name) if holder == place else _passed_up(init, name)
+            if isinstance(given, ast.Name):
+                return classes.find(holder.path, given.id)
+            if given is not None:
+                return None
+        return None
+
+
+def _default(node: ast.FunctionDef, parameter: str) -> ast.expr | None:
+    """The default of a parameter."""
+    plain = [*node.args.posonlyargs, *node.args.args]
+    pairs = list(zip(reversed(plain), reversed(node.args.defaults), strict=False))
+    pairs += [(a, d) for a, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True) if d]
+    return next((value for arg, value in pairs if arg.arg == parameter), None)
 
 
 def _undecorated(node: ast.FunctionDef) -> ast.FunctionDef:
@@ -243,6 +265,16 @@ def _undecorated(node: ast.FunctionDef) -> ast.FunctionDef:
 def _layers(config: Any) -> Any:
     inner = getattr(config, "text_config", config)
     return getattr(inner, "num_hidden_layers", None)
+
+
+def _passed_up(node: ast.FunctionDef, parameter: str) -> ast.expr | None:
+    """What a method hands to `super().__init__` as `parameter`."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "super().__init__":
+            for keyword in call.keywords:
+                if keyword.arg == parameter:
+                    return keyword.value
+    return None
 
 
 def _root(node: ast.expr) -> str:

@@ -36,8 +36,8 @@ class HarnessFailure(Exception):
 class Provider:
     """What the process may ask for."""
 
+    has: Callable[[str], bool]
     file: Callable[[str], bytes | None]
-    """A file of the engine; a name with a slash at its end asks whether there is such a folder."""
     tensor: Callable[[str], bytes] = field(default=lambda _: b"")
 
 
@@ -86,7 +86,9 @@ def _converse(
         head, _body = receive(source, max_body=0)
         if head.get("ask") == "done":
             return _answer(head.get("result"))
-        if head.get("ask") == "file":
+        if head.get("ask") == "has":
+            send(sink, {"found": provider.has(str(head.get("path")))})
+        elif head.get("ask") == "file":
             data = provider.file(str(head.get("path")))
             send(sink, {"found": data is not None}, data or b"")
         elif head.get("ask") == "tensor":

@@ -49,7 +49,10 @@ def _loaded(loading: Loading, sizes: Mapping[str, list[int]]) -> dict[str, Any]:
     return {
         "fills": tensors,
         "kept": loading.kept,
-        "raised": {name: list(found) for name, found in loading.raised.items()},
+        "raised": [
+            [stop.tensor, stop.message, stop.parameter, stop.wanted]
+            for stop in loading.raised.values()
+        ],
         "warned": sorted(loading.warned),
         "whole": [n for n in sizes if _is_full(loading, n, sizes[n])],
         "twice": twice,

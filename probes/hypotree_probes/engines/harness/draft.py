@@ -25,6 +25,17 @@ _MAX_RETRIES: Final = 64
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+@dataclass(frozen=True)
+class Stop:
+    """A tensor that the engine would not load."""
+
+    tensor: str
+    message: str
+    parameter: str = ""
+    """The parameter that was being filled, if it came so far."""
+    wanted: tuple[int, ...] | None = None
+
+
 @dataclass
 class Loading:
     """What one run of load_weights did."""
@@ -33,8 +44,8 @@ class Loading:
     """Parameter to tensor to element ranges."""
     kept: dict[str, str] = field(default_factory=dict)
     """Tensor to the attribute that was made of it."""
-    raised: dict[str, tuple[str, list[int] | None]] = field(default_factory=dict)
-    """Tensor to the message with which its loading stopped the engine, and the shape it wanted."""
+    raised: dict[str, Stop] = field(default_factory=dict)
+    """Tensors whose loading stopped the engine."""
     warned: set[str] = field(default_factory=set)
 
 
@@ -62,14 +73,14 @@ class Draft:
 
     def load(self, shapes: Shapes, lines: Lines | None = None) -> Loading:
         """Load tensors of these shapes; one that stops the engine is noted and left out."""
-        raised: dict[str, tuple[str, list[int] | None]] = {}
+        raised: dict[str, Stop] = {}
         for _ in range(_MAX_RETRIES):
             model = self.build()
             left = {name: shape for name, shape in shapes.items() if name not in raised}
             loading, stopped = _load_once(model, left, lines)
             if stopped is None:
                 break
-            raised[stopped[0]] = stopped[1:]
+            raised[stopped.tensor] = stopped
         loading.raised = raised
         return loading
 
@@ -81,7 +92,7 @@ def parameters(model: nn.Module) -> dict[str, Tensor]:
 
 def _load_once(
     model: nn.Module, shapes: Shapes, lines: Lines | None
-) -> tuple[Loading, tuple[str, str, list[int] | None] | None]:
+) -> tuple[Loading, Stop | None]:
     follow, heard = Provenance(), _Heard()
     current = [""]
 
@@ -91,7 +102,7 @@ def _load_once(
             yield name, follow.mark(torch.empty(shape, device="meta"), name)
 
     logging.getLogger().addHandler(heard)
-    stopped = None
+    stopped: Stop | None = None
     try:
         with torch.device("meta"), torch.no_grad(), follow:
             if lines is None:
@@ -100,9 +111,9 @@ def _load_once(
                 with lines.watching():
                     model.load_weights(weights())  # type: ignore[operator]
     except Exception as error:  # noqa: BLE001 - whatever stops the engine is what we ask about
-        stopped = (current[0], f"{type(error).__name__}: {error}"[:500], _wanted(error))
         if not current[0]:
             raise
+        stopped = _stop(model, current[0], error)
     finally:
         logging.getLogger().removeHandler(heard)
     return _account(model, follow, heard, shapes), stopped
@@ -128,14 +139,16 @@ def _account(model: nn.Module, follow: Provenance, heard: _Heard, shapes: Shapes
     return loading
 
 
-def _wanted(error: BaseException) -> list[int] | None:
-    """The shape of the parameter that was being filled when the engine stopped."""
-    trace, found = error.__traceback__, None
+def _stop(model: nn.Module, tensor: str, error: Exception) -> Stop:
+    """What was being filled, by the innermost variable called `param`, the engines' name for it."""
+    trace, found, name = error.__traceback__, None, ""
+    own = {storage(parameter): path for path, parameter in parameters(model).items()}
     while trace is not None:
         value = trace.tb_frame.f_locals.get("param")
-        found = list(value.shape) if isinstance(value, Tensor) else found
+        if isinstance(value, Tensor):
+            found, name = tuple(value.shape), own.get(storage(value), name)
         trace = trace.tb_next
-    return found
+    return Stop(tensor, f"{type(error).__name__}: {error}"[:500], name, found)
 
 
 class _Heard(logging.Handler):

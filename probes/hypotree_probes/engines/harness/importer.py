@@ -35,16 +35,23 @@ Source = Callable[[str], bytes | None]
 class EngineFiles:
     """The engine's files by module name, compiled under names that a tracer recognises."""
 
-    def __init__(self, package: str, source: Source) -> None:
+    def __init__(self, package: str, source: Source, has: Callable[[str], bool]) -> None:
         self.package = package
-        self._source = source
+        self._source, self._has = source, has
         self._texts: dict[str, bytes | None] = {}
+        self._there: dict[str, bool] = {}
 
     def path(self, module: str) -> str | None:
         """The file of a module, relative to the package folder; None if there is none."""
         inner = module.removeprefix(self.package).lstrip(".").replace(".", "/")
         names = (f"{inner}.py", f"{inner}/__init__.py") if inner else ("__init__.py",)
-        return next((name for name in names if self.text(name) is not None), None)
+        return next((name for name in names if self.has(name)), None)
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file, or folder if the name ends with a slash; asked once."""
+        if path not in self._there:
+            self._there[path] = self._has(path)
+        return self._there[path]
 
     def text(self, path: str) -> bytes | None:
         """The bytes of one file, asked for once."""
@@ -93,7 +100,7 @@ class EngineFinder(MetaPathFinder, Loader):
 
     def _is_namespace(self, fullname: str) -> bool:
         """Folders without `__init__.py` are many in SGLang; they hold nothing to be wrong about."""
-        return self.files.text(_folder(self.files, fullname)) is not None
+        return self.files.has(_folder(self.files, fullname))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A played module, or an empty one to run the real file in."""

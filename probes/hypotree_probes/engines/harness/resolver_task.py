@@ -27,7 +27,7 @@ def resolve(
 ) -> dict[str, Any]:
     """The ids and the flag that the engine would act on."""
     for path in paths:
-        if files.text(path) is None:
+        if not files.has(path):
             continue
         for body, index in _places(parse(files, path)):
             return _run(path, body, index, config, watch, lines)

@@ -75,6 +75,18 @@ class Stub:
         return self._refuse()
 
 
+class Mute(Stub):
+    """A stub that does not even have attributes: `hasattr` on it would be an answer."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._refuse()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        self._refuse()
+
+
 def _is_typing() -> bool:
     """Whether `Optional[...]` and its like ask, which compare types and decide nothing."""
     return sys._getframe(2).f_globals.get("__name__") == "typing"  # noqa: SLF001

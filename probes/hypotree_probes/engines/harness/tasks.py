@@ -27,7 +27,7 @@ def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
     torch.set_num_threads(int(request.get("threads", 1)))
     torch.manual_seed(0)
     _quiet_device()
-    files = EngineFiles(request["package"], parent.file)
+    files = EngineFiles(request["package"], parent.file, parent.has)
     models = request["models"]
     finder = EngineFinder(files, lambda name: name.startswith(f"{models}."), STAND_INS, SLICED)
     install(finder)
