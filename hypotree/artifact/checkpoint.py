@@ -90,6 +90,12 @@ class Checkpoint(Artifact):
         self.note("tensor-names", "", self._names_digest())
         return tuple(sorted(name for _, name in self._entries()))
 
+    def find(self, name: str) -> str | None:
+        """The key of `name`, bare or behind any prefix, the bare one first; other keys do not count."""
+        self.note("tensor-key", name, self._keys_digest(name))
+        keys = self._keys_of(name)
+        return name if name in keys else next(iter(keys), None)
+
     def layouts(self) -> dict[str, TensorLayout]:
         """All state_dict keys with dtype and shape."""
         self.note("tensor-layouts", "", self._layouts_digest())
@@ -122,6 +128,8 @@ class Checkpoint(Artifact):
             return tensor_digest(name, self._value(name))
         if kind == "tensor-layout":
             return self._layout_digest(name)
+        if kind == "tensor-key":
+            return self._keys_digest(name)
         if kind == "tensor-names":
             return self._names_digest()
         if kind == "tensor-layouts":
@@ -159,6 +167,13 @@ class Checkpoint(Artifact):
 
     def _names_digest(self) -> Digest:
         return Digest.of_parts(*sorted(name.encode() for _, name in self._entries()))
+
+    def _keys_of(self, name: str) -> list[str]:
+        keys = (key for _, key in self._entries())
+        return sorted(key for key in keys if key == name or key.endswith(f".{name}"))
+
+    def _keys_digest(self, name: str) -> Digest:
+        return Digest.of_parts(*(key.encode() for key in self._keys_of(name)))
 
     def _layout_digest(self, name: str) -> Digest:
         where = self.locate(name)

@@ -97,7 +97,8 @@ class VocabularyMap(Artifact):
         )
 
     def _checkpoint(self) -> Checkpoint:
-        return Checkpoint(self.locator)
+        """The one file only: a shard that appears beside it must not answer in its place."""
+        return Checkpoint(str(self.tree.root / self._map_file()))
 
     def _from_checkpoint(self, name: str) -> StoredMap:
         checkpoint = self._checkpoint()

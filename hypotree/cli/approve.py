@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from hypotree.artifact.plain import plain
 from hypotree.cli.echo import out, talk
 from hypotree.cli.options import actor, is_terminal, session_folder, token_from
-from hypotree.errors import RefusedError
+from hypotree.errors import EXIT_OK, EXIT_REFUSED, MisuseError, RefusedError
 from hypotree.model.event import Actor
 from hypotree.session import Session
 from hypotree.session.approval import new_token, person, person_by_token
+from hypotree.session.snapshot import ArtifactView, SessionView
 
 
 @click.command()
@@ -23,15 +25,46 @@ def approve(folder: str, what: str, token_file: str | None) -> int:
     root = session_folder(folder)
     session = Session(root, actor())
     view = session.snapshot()
-    approver = approving_person(root, what, token_file)
+    artifact = next((a for a in view.artifacts if a.name == what), None)
     if what == "policy":
-        session.approve_policy(approver)
+        _show_policy(view)
+        session.approve_policy(approving_person(root, what, token_file))
         out("policy approved")
-    elif what in {artifact.name for artifact in view.artifacts}:
-        out(f"{what} approved as {session.approve_artifact(what, approver)}")
+    elif artifact is not None:
+        if what in {node.id for node in view.nodes}:
+            raise MisuseError(f"approving {what}", "both a node and an artifact are called so")
+        _show_artifact(artifact)
+        approver = approving_person(root, what, token_file)
+        digest = session.approve_artifact(what, approver, artifact.artifact)
+        out(f"{what} approved as {digest}")
     else:
-        out(f"plan of {what} approved: {session.approve_plan(what, approver)}")
-    return 0
+        return _approve_plan(session, root, what, token_file)
+    return EXIT_OK
+
+
+def _approve_plan(session: Session, root: Path, node: str, token_file: str | None) -> int:
+    """The plan as it is now is shown first; what is approved is its digest."""
+    from hypotree.cli.fix import print_answer
+
+    answer = session.plan(node)
+    print_answer(answer, to_stderr=True)
+    if answer.plan is None:
+        return EXIT_REFUSED
+    approver = approving_person(root, node, token_file)
+    out(f"plan of {node} approved: {session.approve_plan(node, approver, answer.plan.digest())}")
+    return EXIT_OK
+
+
+def _show_artifact(found: ArtifactView) -> None:
+    said = found.artifact
+    what = " ".join(part for part in (str(said.role), said.kind, said.form) if part)
+    by = f", proposed by {found.proposed_by}" if found.proposed_by else ""
+    talk(f"{plain(found.name)}: {plain(said.path, 400)} as {plain(what)}{by}")
+
+
+def _show_policy(view: SessionView) -> None:
+    now, wanted = view.policy, view.pending_policy or view.policy
+    talk(f"approve: {now.approve} -> {wanted.approve}; rivals: {now.rivals} -> {wanted.rivals}")
 
 
 @click.command()
@@ -51,7 +84,6 @@ def token(folder: str) -> int:
 
 def approving_person(root: Path, name: str, token_file: str | None) -> Actor:
     """The person who approves: by token, else by typing `name` at a terminal."""
-
     if given := token_from(token_file):
         return person_by_token(root, given)
     if not is_terminal():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
 from importlib import import_module
 from typing import Final
 
@@ -10,7 +12,7 @@ import click
 
 from hypotree import __version__
 from hypotree.cli.echo import report_error, talk
-from hypotree.errors import EXIT_TOOL, EXIT_USAGE, HypotreeError
+from hypotree.errors import EXIT_TOOL, EXIT_USAGE, HypotreeError, ToolError
 
 #: Command to module and function; the listing is the feature list.
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
@@ -77,4 +79,17 @@ def run() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.exit(EXIT_TOOL)
+    except Exception as error:  # noqa: BLE001 - python would exit with 1, which means a fault is confirmed
+        report_error(_tool_error(error))
+        sys.exit(EXIT_TOOL)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tool_error(error: Exception) -> ToolError:
+    """What nobody foresaw, in three parts; HYPOTREE_TRACEBACK shows where it came from."""
+    if os.environ.get("HYPOTREE_TRACEBACK"):
+        traceback.print_exc()
+    found = f"{type(error).__name__}: {error}"
+    return ToolError(
+        "running hypotree", found, "HYPOTREE_TRACEBACK=1 shows where; please report it"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from hypotree.cli.echo import out, out_json, talk
-from hypotree.cli.options import json_option
+from hypotree.cli.options import actor, json_option
 from hypotree.session.creating import NewSession, create_session
 
 
@@ -31,11 +31,14 @@ def new(folder: str, symptom: str, approve: str, as_json: bool, **given: str | N
     as they are now.
     """
     paths = {name: value for name, value in given.items() if value}
-    created = create_session(NewSession(Path(folder), symptom, paths, approve))
+    created = create_session(NewSession(Path(folder), symptom, paths, approve), actor())
     if as_json:
-        out_json({"session": folder, "token": created.token})
+        out_json({"session": folder, "token": created.token or None})
         return 0
     out(f"{created.yaml} written: add hypotheses to it, or with hypotree add {folder} …")
+    if not created.token:
+        talk("begun by an agent: a person approves what it declares, and makes a token themselves")
+        return 0
     talk(f"token, shown once: {created.token}")
     talk("with it a person approves writes where no terminal is at hand (HYPOTREE_TOKEN)")
     return 0

@@ -37,11 +37,15 @@ def session_folder(option: str | None, argument: str | None = None) -> Path:
 
 
 def actor() -> Actor:
-    """Who runs this command: a script or person, unless HYPOTREE_ACTOR names an agent."""
-    name = os.environ.get("HYPOTREE_ACTOR", "")
-    if name.startswith("agent"):
-        return Actor("agent", name.partition(":")[2])
-    return Actor("cli")
+    """Who runs this command: a script or person, unless HYPOTREE_ACTOR names anybody else.
+
+    Whoever is named is an agent: a word that we do not know must not make a person.
+    """
+    name = os.environ.get("HYPOTREE_ACTOR", "").strip()
+    if name.lower() in {"", "cli"}:
+        return Actor("cli")
+    kind, colon, rest = name.partition(":")
+    return Actor("agent", rest if colon and kind.lower() == "agent" else name)
 
 
 def token_from(file: str | None) -> str:
@@ -52,5 +56,5 @@ def token_from(file: str | None) -> str:
 
 
 def is_terminal() -> bool:
-    """Whether a person can be asked here."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    """Whether a person can be asked here; an agent may well hold a terminal."""
+    return not actor().is_agent and sys.stdin.isatty() and sys.stderr.isatty()

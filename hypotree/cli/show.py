@@ -56,6 +56,8 @@ def print_session(view: SessionView) -> None:
     proposed = [a for a in view.artifacts if a.proposed_by]
     for artifact in proposed:
         out(f"  artifact {plain(artifact.name)} is only proposed (by {artifact.proposed_by})")
+    if view.pending_policy:
+        out("  session.yaml asks for a looser policy: hypotree approve --session … policy")
     if view.journal_problem:
         out(paint(f"journal: {wrapped(view.journal_problem, 9)}", "red"))
     if view.next:

@@ -7,7 +7,6 @@ import click
 from hypotree.artifact.plain import plain
 from hypotree.cli.echo import out
 from hypotree.cli.options import actor, session_folder
-from hypotree.errors import MisuseError
 from hypotree.session import Session
 
 _session = click.option("--session", "folder", required=True, metavar="DIR", help="The session.")
@@ -33,10 +32,7 @@ def undo(folder: str, swap_id: str, show_list: bool) -> int:  # noqa: FBT001
 def redo(folder: str) -> int:
     """Undo the latest undo."""
     session = Session(session_folder(folder), actor())
-    undone = [w for w in session.snapshot().writes if w.undoes and not w.undone_by]
-    if not undone:
-        raise MisuseError("redoing", "nothing was undone in this session")
-    out(f"done again, as {session.undo(undone[-1].id)}")
+    out(f"done again, as {session.redo()}")
     return 0
 
 

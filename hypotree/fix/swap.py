@@ -47,6 +47,7 @@ class Replacement:
 
 def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
     """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
+    Permit.check(permit)
     return tuple(
         Replacement(
             Path(file.path), staged.staged[file.name], file.based_on, file.after,
@@ -80,10 +81,8 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
     a permitted swap replaced. The digests are compared again, under the lock,
     right before each replace.
     """
-    if permit is not None and {Path(f.path) for f in permit.plan.files} != {
-        r.path for r in replacements
-    }:
-        raise ToolError("replacing files", "they are not the ones that the permit names")
+    if permit is not None:
+        _check(replacements, permit)
     with contextlib.ExitStack() as stack:
         for replacement in sorted(replacements, key=lambda r: r.path):
             stack.enter_context(locked(replacement.path))
@@ -97,6 +96,14 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
             for replacement in reversed(done):
                 _put_back(replacement)
             raise
+
+
+def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:
+    """That the permit is one, and that these are its files with the bytes that it names."""
+    Permit.check(permit)
+    permitted = [(Path(f.path), f.based_on, f.after) for f in permit.plan.files]
+    if permitted != [(r.path, r.before, r.after) for r in replacements]:
+        raise ToolError("replacing files", "they are not the ones that the permit names")
 
 
 def _replace(replacement: Replacement, recheck: Recheck) -> None:

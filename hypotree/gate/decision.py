@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NoReturn
 
 from hypotree.digest import Digest
 from hypotree.errors import ToolError
@@ -13,15 +16,17 @@ from hypotree.model.evidence import Finding
 from hypotree.model.fix import Plan
 from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.model.verdict import Authority, Verdict
+from hypotree.model.wire import canonical_json
 
-_SEAL: Final = object()
+_KEY: Final = secrets.token_bytes(32)
 
 
 @dataclass(frozen=True)
 class Permit:
     """May write: exactly this plan, on exactly the bytes that its evidence saw.
 
-    Cannot be made by hand: only `admit` holds the seal.
+    Cannot be made by hand: its seal is over all that it says, by a key that lives
+    in this process only. A changed copy is none, and it cannot be carried elsewhere.
     """
 
     node: str
@@ -31,21 +36,46 @@ class Permit:
     seal: object = field(repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise ToolError("making a Permit", "only hypotree.gate.admit() may make one")
+        self.check()
+
+    def check(self) -> None:
+        """`ToolError` unless `admit` made exactly this; the swap asks before it writes."""
+        if type(self) is not Permit or not isinstance(self.seal, bytes):
+            raise _forged()
+        if not hmac.compare_digest(
+            self.seal, _seal(self.node, self.fix, self.plan, self.evidence_sha256)
+        ):
+            raise _forged()
+
+    def __reduce__(self) -> NoReturn:
+        raise _forged()
+
+
+def _seal(node: str, fix: str, plan: Plan, evidence: Digest) -> bytes:
+    said = canonical_json((node, fix, plan, evidence))
+    return hmac.digest(_KEY, said, hashlib.sha256)
+
+
+def _forged() -> ToolError:
+    return ToolError("making a Permit", "only hypotree.gate.admit() may make one")
 
 
 @dataclass(frozen=True)
 class _Objection:
     found: str
     next: str
+    is_unasked: bool = False
+    """Whether the question was not put yet: it stands in the way, but says nothing beside others."""
 
 
 def admit(facts: GateFacts) -> Permit | Refusal:
     """Whether the fix may write: a Permit, or the first objection with the codes of all others."""
     objections = {code: why for code, check in _CHECKS if (why := check(facts)) is not None}
     if not objections and facts.plan is not None and facts.evidence_sha256 is not None:
-        return Permit(facts.node, facts.fix, facts.plan, facts.evidence_sha256, _SEAL)
+        said = (facts.node, facts.fix, facts.plan, facts.evidence_sha256)
+        return Permit(*said, seal=_seal(*said))
+    asked = {code: why for code, why in objections.items() if not why.is_unasked}
+    objections = asked or objections
     code = next(iter(objections))
     return Refusal(
         code=code,
@@ -168,11 +198,12 @@ def _truth_not_approved(facts: GateFacts) -> _Objection | None:
 
 
 def _probe_cannot_fail(facts: GateFacts) -> _Objection | None:
-    if facts.evidence is not None and facts.fault not in facts.canary_faults:
+    if facts.evidence is not None and facts.fault not in (facts.canary_faults or ()):
         return _Objection(
             f"probe {facts.evidence.probe} has not shown on this machine that it can confirm a "
             f"planted {facts.fault} and pass its healthy twin",
             "hypotree probe show NAME lists its cases; a probe without cases opens no gate",
+            is_unasked=facts.canary_faults is None,
         )
     return None
 
@@ -204,7 +235,11 @@ def _does_not_flip(facts: GateFacts) -> _Objection | None:
     )
     if own is None or own.after is not Verdict.REFUTED:
         after = f"still {own.after}: {own.why}" if own else "not probed"
-        return _Objection(f"on the staged view {facts.fault} is {after}", "this fix does not help")
+        return _Objection(
+            f"on the staged view {facts.fault} is {after}",
+            "this fix does not help",
+            is_unasked=facts.staged is None,
+        )
     return None
 
 

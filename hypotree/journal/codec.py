@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from hypotree.digest import Digest
-from hypotree.errors import JournalError
+from hypotree.errors import JournalError, MalformedError, ToolError
 from hypotree.model.event import Actor, Event, Record
 from hypotree.model.wire import canonical_json, decode
 
@@ -30,8 +30,18 @@ class _Body(msgspec.Struct, frozen=True):
 
 
 def encode_record(seq: int, time: str, actor: Actor, event: Event, prev: Digest) -> bytes:
-    """One line, newline included."""
-    body = canonical_json(_Body(seq, time, actor, event, prev))
+    """One line, newline included; `ToolError` for an event that would not read back as it is.
+
+    A number such as NaN has no JSON: written, it would be a line that nobody can read.
+    """
+    record = _Body(seq, time, actor, event, prev)
+    try:
+        body = canonical_json(record)
+        is_same = decode(body, _Body, "the event") == record
+    except (MalformedError, TypeError, ValueError, NotImplementedError) as error:
+        raise ToolError("journaling an event", f"it has no JSON: {error}") from error
+    if not is_same:
+        raise ToolError("journaling an event", "it would read back as another one")
     return body[:-1] + _SEAL + Digest.of(body).hex.encode() + b'"}\n'
 
 

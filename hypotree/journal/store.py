@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class Journal:
         self._bytes = 0
         self._inode = 0
         self._audit: Audit = audit(b"")
+        self._broken: Audit | None = None
         self.refresh()
 
     @property
@@ -51,13 +52,17 @@ class Journal:
     @property
     def is_broken(self) -> bool:
         """Whether a line was changed, removed or moved; a torn tail is not a break."""
-        return self._audit.state == "broken"
+        return self._found.state == "broken"
 
     @property
     def problem(self) -> str:
         """What is wrong, for people; "" if nothing is."""
-        found = self._audit
+        found = self._found
         return f"line {found.line}: {found.why}" if found.line else ""
+
+    @property
+    def _found(self) -> Audit:
+        return self._broken or self._audit
 
     def refresh(self) -> Sequence[Record]:
         """Read and check what was appended since; returns the new records."""
@@ -68,8 +73,25 @@ class Journal:
         return self._audit.records
 
     def verify(self) -> Audit:
-        """Check the whole file anew, from its first byte."""
-        return audit(self.path.read_bytes() if self.path.exists() else b"")
+        """Check the whole file anew, from its first byte, and against what was read of it before."""
+        found = audit(self.path.read_bytes() if self.path.exists() else b"")
+        if found.state != "broken":
+            found = self._compared(found)
+        self._broken = found if found.state == "broken" else None
+        return found
+
+    def _compared(self, found: Audit) -> Audit:
+        """A chain that is whole in itself, and yet not the one whose records we hold."""
+        known = self._records
+        same = (
+            i for i, (a, b) in enumerate(zip(known, found.records, strict=False), 1)
+            if a.sha256 != b.sha256
+        )  # fmt: skip
+        line = next(same, 0 if len(found.records) >= len(known) else len(found.records) + 1)
+        if not line:
+            return found
+        why = f"{len(known) - line + 1} events that were here before are gone or replaced"
+        return Audit(found.records[: line - 1], "broken", line, why, 0)
 
     def append(self, event: Event, actor: Actor) -> Record:
         """Add one event durably; `JournalError` if the file does not verify up to its end."""
@@ -92,31 +114,35 @@ class Journal:
         (record,) = self.refresh()
         return record
 
-    def locked(self) -> AbstractContextManager[object]:
+    @contextmanager
+    def locked(self) -> Iterator[None]:
         """Hold the journal against other processes."""
         from filelock import FileLock, Timeout
 
+        lock = FileLock(self.path.with_suffix(".lock"))
         try:
-            return FileLock(self.path.with_suffix(".lock"), timeout=LOCK_SECONDS)
+            lock.acquire(timeout=LOCK_SECONDS)
         except Timeout as error:
             raise ToolError(f"locking {self.path}", "another process holds it") from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def _tail(self) -> bytes:
         try:
             with self.path.open("rb") as file:
                 status = os.fstat(file.fileno())
-                if self._inode and (status.st_ino != self._inode or status.st_size < self._bytes):
-                    self._start_over()
+                moved = self._inode and status.st_ino != self._inode
                 self._inode = status.st_ino
+                if moved or status.st_size < self._bytes:
+                    self.verify()
                 file.seek(self._bytes)
-                return file.read()
+                return b"" if self._broken else file.read()
         except FileNotFoundError:
-            self._start_over()
+            if self._records:
+                self.verify()
             return b""
-
-    def _start_over(self) -> None:
-        self._records.clear()
-        self._bytes = 0
 
     def _write(self, line: bytes) -> None:
         is_new = not self.path.exists()
@@ -132,6 +158,7 @@ class Journal:
         with self.path.open("r+b") as file:
             file.seek(self._bytes)
             torn = file.read()
-            write_file(self.path.with_name(f"{self.path.name}.torn-{self._bytes}"), torn)
+            name = f"{self.path.name}.torn-{self._bytes}-{Digest.of(torn).short}"
+            write_file(self.path.with_name(name), torn)
             file.truncate(self._bytes)
             os.fsync(file.fileno())

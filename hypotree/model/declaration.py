@@ -103,6 +103,12 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approve: Approve = Approve.ASK
     rivals: Rivals = Rivals.OFF
 
+    def stricter(self, other: Policy) -> Policy:
+        """What both ask for."""
+        ask = Approve.ASK in {self.approve, other.approve}
+        tested = Rivals.TESTED in {self.rivals, other.rivals}
+        return Policy(Approve.ASK if ask else Approve.AUTO, Rivals.TESTED if tested else Rivals.OFF)
+
 
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole session.yaml."""

@@ -26,11 +26,14 @@ def run_canary(probe: type[Probe], fault: str | None = None) -> CanaryResult:
     """Run the cases of one fault code, or of all; a code is shown if every case of it passes."""
     shown: dict[str, bool] = {}
     failed: list[str] = []
-    for case in probe().cases():
-        if fault in (None, case.fault):
-            problem = check_case(probe, case)
-            shown[case.fault] = shown.get(case.fault, True) and not problem
-            failed += [problem] if problem else []
+    try:
+        cases = [case for case in probe().cases() if fault in (None, case.fault)]
+    except Exception as error:  # noqa: BLE001 - a probe's own failure is a finding, never the end
+        return CanaryResult((), (f"its cases cannot be listed: {_words(error)}",))
+    for case in cases:
+        problem = check_case(probe, case)
+        shown[case.fault] = shown.get(case.fault, True) and not problem
+        failed += [problem] if problem else []
     return CanaryResult(tuple(code for code, good in shown.items() if good), tuple(failed))
 
 
@@ -40,15 +43,24 @@ def check_case(probe: type[Probe], case: Case) -> str:
         planted, healthy = Path(folder, "planted"), Path(folder, "healthy")
         planted.mkdir()
         healthy.mkdir()
-        sick = _finding(probe, case, case.plant(planted))
-        if sick.verdict is not Verdict.CONFIRMED or sick.authority is not Authority.SOURCE_OF_TRUTH:
-            return (
-                f"{case.fault}: planted, and found {sick.verdict} by {sick.authority}: {sick.why}"
-            )
-        well = _finding(probe, case, case.heal(healthy))
-        if well.verdict is not Verdict.REFUTED:
-            return f"{case.fault}: healthy, and found {well.verdict}: {well.why}"
+        try:
+            return _problem(probe, case, planted, healthy)
+        except Exception as error:  # noqa: BLE001 - the same
+            return f"{case.fault}: its case cannot be run: {_words(error)}"
+
+
+def _problem(probe: type[Probe], case: Case, planted: Path, healthy: Path) -> str:
+    sick = _finding(probe, case, case.plant(planted))
+    if sick.verdict is not Verdict.CONFIRMED or sick.authority is not Authority.SOURCE_OF_TRUTH:
+        return f"{case.fault}: planted, and found {sick.verdict} by {sick.authority}: {sick.why}"
+    well = _finding(probe, case, case.heal(healthy))
+    if well.verdict is not Verdict.REFUTED:
+        return f"{case.fault}: healthy, and found {well.verdict}: {well.why}"
     return ""
+
+
+def _words(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _finding(probe: type[Probe], case: Case, locators: Mapping[str, str]) -> Finding:

@@ -15,7 +15,7 @@ from hypotree.digest import Digest
 from hypotree.errors import MisuseError, UnreadableError
 from hypotree.model.evidence import Evidence, Finding, InputRecord, Read, Scalar
 from hypotree.model.verdict import Authority, Role, Verdict
-from hypotree.model.wire import digest_of
+from hypotree.model.wire import canonical_json, decode, digest_of
 from hypotree.probe.api import Probe, ProbeContext, Progress
 from hypotree.probe.registry import code_digest, probe_class
 
@@ -81,7 +81,18 @@ def run_here(run: ProbeRun, progress: Progress | None = None) -> Evidence:
         raise
     except Exception as error:  # noqa: BLE001 - a probe's own failure is a finding, never the end
         findings = invalid_findings(probe, f"{type(error).__name__}: {error}")
-    return _seal(run, probe, context, artifacts, findings, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    try:
+        return as_recorded(_seal(run, probe, context, artifacts, findings, seconds))
+    except (UnreadableError, TypeError, ValueError, NotImplementedError) as error:
+        why = f"what the probe found cannot be recorded: {error}"
+        blank = ProbeContext({}, {}, run.params)
+        return _seal(run, probe, blank, artifacts, invalid_findings(probe, why), seconds)
+
+
+def as_recorded(evidence: Evidence) -> Evidence:
+    """Evidence as it will be read back; an error for what has no JSON (NaN measures, numpy values)."""
+    return decode(canonical_json(evidence), Evidence, "the probe's evidence")
 
 
 def invalid_findings(probe: type[Probe], why: str) -> tuple[Finding, ...]:

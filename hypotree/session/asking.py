@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hypotree.digest import Digest
 from hypotree.errors import HypotreeError
 from hypotree.fix.stage import StagedTree
 from hypotree.fix.target import unsafe_reasons
@@ -12,15 +13,18 @@ from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.declaration import Approve, Hypothesis, Rivals
 from hypotree.model.event import CanaryRan, FixPlanned
 from hypotree.model.fix import Plan, StagedFinding
-from hypotree.model.refusal import Refusal
+from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.probe.canary import run_canary
 from hypotree.probe.registry import code_digest, probe_class
 from hypotree.session.core import SessionCore
 from hypotree.session.probing import changes_since, is_fresh
 from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
-from hypotree.session.truths import truth_facts
+from hypotree.session.truths import protected_targets, truth_facts
 from hypotree.tree.graph import HypothesisTree
 from hypotree.tree.replay import Sealed
+
+#: In the place of a declaration that a broken journal no longer tells.
+_NOTHING = Digest.of(b"")
 
 
 @dataclass(frozen=True)
@@ -35,33 +39,51 @@ class Answer:
     decision: Permit | Refusal
     facts: GateFacts
 
-    def agreed(self) -> Answer:
-        """The same question once a person has agreed to this very plan."""
-        facts = replace(self.facts, is_plan_approved=True)
-        return replace(self, facts=facts, decision=admit(facts))
-
 
 def ask(core: SessionCore, node: str) -> Answer:
     """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
+    if core.journal.is_broken and node not in core.state.hypotheses:
+        facts = GateFacts(node, "?", "fix", _NOTHING, journal_problem=core.journal.problem)
+        return Answer(node, facts.fix, None, None, (), admit(facts), facts)
     hypothesis = core.hypothesis(node)
     staged = stage_fix(core, node)
     facts = _facts(core, node, hypothesis, staged)
-    first = admit(replace(facts, staged=(), needs_approval=False))
-    findings: tuple[StagedFinding, ...] = ()
-    if staged.view is not None and staged.plan is not None and _is_worth_probing(first):
+    if _codes(facts) <= _BEHIND_CANARY:
         facts = replace(facts, canary_faults=_canary(core, hypothesis))
+    findings: tuple[StagedFinding, ...] = ()
+    if staged.view is not None and staged.plan is not None and _codes(facts) <= _BEHIND_STAGING:
         findings = probe_staged(core, node, staged.view)
         core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
         facts = replace(facts, staged=findings)
     return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts), facts)
 
 
-def _is_worth_probing(first: Permit | Refusal) -> bool:
-    """Whether all that stands in the way are questions that probing the staged view answers."""
-    if isinstance(first, Permit):
-        return True
-    late = {"PROBE_CANNOT_FAIL", "RIVAL_OPEN", "FIX_DOES_NOT_FLIP", "NEEDS_APPROVAL"}
-    return {first.code, *first.also} <= late
+#: What may stand in the way where the next, dearer question is still worth putting.
+_BEHIND_STAGING = frozenset({
+    RefusalCode.RIVAL_OPEN, RefusalCode.FIX_DOES_NOT_FLIP, RefusalCode.NEEDS_APPROVAL,
+})  # fmt: skip
+_BEHIND_CANARY = _BEHIND_STAGING | {RefusalCode.PROBE_CANNOT_FAIL, RefusalCode.OUT_OF_SCOPE}
+
+
+def _codes(facts: GateFacts) -> frozenset[RefusalCode]:
+    decision = admit(facts)
+    if isinstance(decision, Permit):
+        return frozenset()
+    return frozenset({decision.code, *decision.also})
+
+
+def ask_again(core: SessionCore, answer: Answer) -> Answer:
+    """The same question after a person was asked; whether they agreed is the journal's to say."""
+    facts = replace(
+        answer.facts,
+        journal_problem=_journal_problem(core),
+        is_plan_approved=_is_approved(core, answer.plan),
+    )
+    return replace(answer, facts=facts, decision=admit(facts))
+
+
+def _is_approved(core: SessionCore, plan: Plan | None) -> bool:
+    return plan is not None and plan.digest() in core.state.approved_plans
 
 
 def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged) -> GateFacts:
@@ -70,27 +92,26 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
     names = list(staged.plan.sources) if staged.plan else []
     finding = latest.evidence.finding(hypothesis.fault) if latest else None
     names += finding.truth if finding else ()
-    digest = staged.plan.digest() if staged.plan else None
     return GateFacts(
         node=node,
         fault=hypothesis.fault,
         fix=fix_choice(hypothesis).name,
         hypothesis_now=hypothesis.digest(),
         journal_problem=_journal_problem(core),
-        unsafe=_unsafe(staged),
+        unsafe=_unsafe(core, node, hypothesis, staged, names),
         evidence=latest.evidence if latest else None,
         evidence_sha256=latest.sha256 if latest else None,
         code_now=code_digest(probe),
         version_now=probe.version,
         changed_reads=changes_since(core, node, latest.evidence) if latest else (),
-        truths=truth_facts(core, hypothesis, names, staged.plan),
-        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe)), ()),
+        truths=truth_facts(core, node, hypothesis, names, staged.plan),
+        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe))),
         open_rivals=_open_rivals(core, node),
         plan=staged.plan,
         plan_problem=staged.problem,
         out_of_scope=staged.undeclared,
         needs_approval=core.state.policy.approve is Approve.ASK,
-        is_plan_approved=digest is not None and digest in core.state.approved_plans,
+        is_plan_approved=_is_approved(core, staged.plan),
     )
 
 
@@ -100,10 +121,12 @@ def _journal_problem(core: SessionCore) -> str:
     return f"line {audit.line}: {audit.why}" if audit.state == "broken" else ""
 
 
-def _unsafe(staged: Staged) -> tuple[str, ...]:
+def _unsafe(
+    core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged, names: list[str]
+) -> tuple[str, ...]:
     if staged.plan is None or staged.view is None:
         return ()
-    reasons: list[str] = []
+    reasons = list(protected_targets(core, node, hypothesis, staged.plan, names))
     for file in staged.plan.files:
         try:
             reasons += unsafe_reasons(Path(staged.view.root), file)

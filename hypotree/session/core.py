@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
+from hypotree.artifact.base import Artifact as Reader
 from hypotree.artifact.kinds import open_artifact
 from hypotree.digest import ABSENT, Digest
-from hypotree.errors import HypotreeError, UnknownNameError
+from hypotree.errors import HypotreeError, ToolError, UnknownNameError
 from hypotree.fix.undo import UndoStore
 from hypotree.journal.store import Journal
 from hypotree.model.declaration import Artifact, Hypothesis
@@ -16,33 +19,52 @@ from hypotree.session.bindings import resolve_path
 from hypotree.tree.replay import SessionState, fold
 
 JOURNAL_NAME = "journal.jsonl"
+SWAP_SECONDS = 60.0
 
 
 class SessionCore:
     """One opened session; parts of `hypotree.session` take it as their first argument."""
 
     def __init__(self, folder: Path, actor: Actor) -> None:
-        self.folder = folder
+        self.folder = folder.absolute()
+        self.shown_as = folder
+        """The folder as the user named it, for commands to paste."""
         self.actor = actor
-        self.journal = Journal(folder / JOURNAL_NAME)
-        self.undo = UndoStore(folder / "undo")
+        self.journal = Journal(self.folder / JOURNAL_NAME)
+        self.undo = UndoStore(self.folder / "undo")
         self.state: SessionState = fold(self.journal.records)
 
     def refresh(self) -> None:
         """Take in what other processes wrote."""
-        known = self.state.seq
         self.journal.refresh()
-        records = self.journal.records
-        if len(records) < known:
-            self.state = fold(records)
-        else:
-            fold(records[known:], self.state)
+        fold(self.journal.records[self.state.seq :], self.state)
 
     def append(self, event: Event, actor: Actor | None = None) -> Record:
         """Journal one event and fold it in."""
         record = self.journal.append(event, actor or self.actor)
         self.refresh()
         return record
+
+    @contextlib.contextmanager
+    def swapping(self, seconds: float = SWAP_SECONDS) -> Iterator[None]:
+        """Hold the session from the start of a swap to its end; freed by the kernel at a kill.
+
+        Whoever holds it knows that a swap which was started and not ended has no living owner.
+        """
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self.folder / "swap.lock")
+        try:
+            lock.acquire(timeout=seconds)
+        except Timeout as error:
+            raise ToolError(
+                f"writing in {self.folder}", "another process is writing in this session"
+            ) from error
+        try:
+            self.refresh()
+            yield
+        finally:
+            lock.release()
 
     def hypothesis(self, node: str) -> Hypothesis:
         """The declaration of a node in force now."""
@@ -62,6 +84,15 @@ class SessionCore:
         """The digest of everything in an artifact; `ABSENT` if it cannot be read."""
         return content_digest(self.folder, self.state.artifacts[name].artifact, self.kind_of(name))
 
+    def reader(self, name: str) -> Reader:
+        """A fresh reader over an artifact as it is declared now."""
+        artifact = self.state.artifacts[name].artifact
+        return open_artifact(self.kind_of(name) or "log", self.path_of(artifact))
+
+    def path_of(self, artifact: Artifact) -> str:
+        """Where an artifact is."""
+        return resolve_path(self.folder, artifact)
+
     def kind_of(self, name: str) -> str:
         """As what an artifact is read: declared, or as the first probe that binds it takes it."""
         artifact = self.state.artifacts[name].artifact
@@ -74,11 +105,18 @@ def bound_kind(name: str, state: SessionState) -> str:
     users += [(m.probe, m.inputs) for m in state.symptom.measures()]
     for probe, inputs in users:
         for input_name, binding in inputs.items():
-            if binding.artifact == name:
-                for taken in probe_class(probe).takes:
-                    if taken.name == input_name:
-                        return taken.kind
+            if binding.artifact == name and (kind := _kind_taken(probe, input_name)):
+                return kind
     return ""
+
+
+def _kind_taken(probe: str, input_name: str) -> str:
+    """ "" also for a probe that cannot be loaded here: that costs only its own nodes."""
+    try:
+        takes = probe_class(probe).takes
+    except HypotreeError:
+        return ""
+    return next((taken.kind for taken in takes if taken.name == input_name), "")
 
 
 def content_digest(folder: Path, artifact: Artifact, kind: str) -> Digest:

@@ -9,8 +9,10 @@ from pathlib import Path
 
 from hypotree.atomic import write_file
 from hypotree.errors import MisuseError
+from hypotree.model.event import Actor
 from hypotree.session.approval import new_token
 from hypotree.session.bindings import FLAG_INPUTS
+from hypotree.session.core import JOURNAL_NAME
 from hypotree.session.session import Session
 from hypotree.session.yaml_file import YAML_NAME
 
@@ -27,21 +29,25 @@ class NewSession:
 
 @dataclass(frozen=True)
 class Created:
-    """The file that was written, and the token, which is kept nowhere."""
+    """The file that was written, and the token, which is kept nowhere ("" for an agent)."""
 
     yaml: Path
     token: str
 
 
-def create_session(new: NewSession) -> Created:
-    """Write session.yaml and begin the journal; `MisuseError` if there is a session already."""
+def create_session(new: NewSession, actor: Actor | None = None) -> Created:
+    """Write session.yaml and begin the journal; `MisuseError` if there is a session already.
+
+    An agent may begin one: what it names is proposed, and it gets no token.
+    """
+    actor = actor or Actor("cli")
     path = new.folder / YAML_NAME
-    if path.exists():
-        raise MisuseError(f"starting a session in {new.folder}", f"there is a {YAML_NAME} already")
+    if path.exists() or (new.folder / JOURNAL_NAME).exists():
+        raise MisuseError(f"starting a session in {new.folder}", "there is one already")
     new.folder.mkdir(parents=True, exist_ok=True)
     write_file(path, _yaml(new).encode())
-    token = new_token(new.folder)
-    Session(new.folder)
+    token = "" if actor.is_agent else new_token(new.folder)
+    Session(new.folder, actor)
     return Created(path, token)
 
 

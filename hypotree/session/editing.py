@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 
-from hypotree.digest import ABSENT
+from hypotree.artifact.kinds import KINDS
+from hypotree.digest import ABSENT, Digest
 from hypotree.errors import MisuseError, RefusedError, UnknownNameError
 from hypotree.model.declaration import SYMPTOM, Artifact, Hypothesis
 from hypotree.model.event import (
@@ -20,17 +21,19 @@ from hypotree.model.event import (
 from hypotree.model.verdict import Role
 from hypotree.probe.registry import probe_class
 from hypotree.session.core import SessionCore, content_digest
-from hypotree.tree.graph import HypothesisTree
+from hypotree.session.names import check_name
+from hypotree.tree.graph import check_parents, check_rivals
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 MAX_TEXT = 4000
 
 
 def add_hypothesis(core: SessionCore, node: str, hypothesis: Hypothesis) -> None:
     """Add a node; its probe must exist and decide its fault, its parent and inputs must be there."""
-    _check_name("hypothesis", node)
-    if node in core.state.hypotheses or node == SYMPTOM:
+    check_name("hypothesis", node)
+    if node in core.state.hypotheses:
         raise MisuseError(f"adding {node}", "there is a node of that name already", "edit it")
+    if node in core.state.artifacts:
+        raise MisuseError(f"adding {node}", "there is an artifact of that name: approve what?")
     _check_hypothesis(core, node, hypothesis)
     core.append(HypothesisAdded(node, hypothesis))
 
@@ -44,26 +47,44 @@ def edit_hypothesis(core: SessionCore, node: str, hypothesis: Hypothesis) -> Non
 
 def attach_artifact(core: SessionCore, name: str, artifact: Artifact) -> None:
     """Add an artifact, or point a name elsewhere; from an agent this is a proposal only."""
-    _check_name("artifact", name)
+    check_name("artifact", name)
+    if name in core.state.hypotheses:
+        raise MisuseError(f"attaching {name}", "there is a hypothesis of that name: approve what?")
     kind = artifact.kind or (core.kind_of(name) if name in core.state.artifacts else "")
     content = content_digest(core.folder, artifact, kind)
     if content == ABSENT:
-        raise UnknownNameError(f"attaching {name}", f"{artifact.path} cannot be read")
+        raise UnknownNameError(
+            f"attaching {name}", f"{artifact.path} cannot be read as {kind or 'a file or folder'}",
+            "its kind is one of " + ", ".join(KINDS),
+        )  # fmt: skip
+    if not kind and artifact.role is not Role.SUBJECT and Path(core.path_of(artifact)).is_dir():
+        raise MisuseError(
+            f"attaching {name}", "for a folder its kind says which files count",
+            "its kind is one of " + ", ".join(KINDS),
+        )  # fmt: skip
     core.append(
         ArtifactAttached(name, artifact, None if artifact.role is Role.SUBJECT else content)
     )
 
 
-def approve_artifact(core: SessionCore, name: str, approver: Actor) -> str:
-    """Take an artifact's content as it is now for what it is declared as; returns its digest."""
+def approve_artifact(
+    core: SessionCore, name: str, approver: Actor, seen: Artifact | None = None
+) -> str:
+    """Take an artifact's content as it is now for what it is declared as; returns its digest.
+
+    `seen` is the declaration that the person looked at; another one meanwhile is refused.
+    """
+    core.refresh()
     if name not in core.state.artifacts:
         known = ", ".join(core.state.artifacts) or "none"
         raise UnknownNameError(f"approving {name!r}", "no such artifact", f"there are {known}")
     check_person(approver)
-    content = core.content_now(name)
+    declared, content = core.state.artifacts[name].artifact, core.content_now(name)
     if content == ABSENT:
         raise MisuseError(f"approving {name}", "it cannot be read")
-    core.append(ArtifactApproved(name, core.state.artifacts[name].artifact, content), approver)
+    if seen not in (None, declared):
+        raise RefusedError(f"approving {name}", "it was declared anew meanwhile", "look again")
+    core.append(ArtifactApproved(name, declared, content), approver)
     return str(content)
 
 
@@ -75,12 +96,19 @@ def approve_policy(core: SessionCore, approver: Actor) -> None:
     core.append(DeclarationApproved(core.state.pending_policy[0]), approver)
 
 
-def approve_plan(core: SessionCore, node: str, approver: Actor) -> str:
-    """Agree to the plan that was last made for a node; returns its digest."""
+def approve_plan(core: SessionCore, node: str, approver: Actor, seen: Digest | None = None) -> str:
+    """Agree to the plan that was last made for a node, which must be the one `seen`, if given."""
     check_person(approver)
+    core.refresh()
     if node not in core.state.plans:
         raise MisuseError(f"approving the plan of {node}", "no plan was made", "fix plan makes one")
     digest = core.state.plans[node][0]
+    if seen is not None and seen != digest:
+        raise RefusedError(
+            f"approving the plan of {node}",
+            f"another plan was made meanwhile ({digest.short}…, not {seen.short}…)",
+            "look at that one",
+        )
     core.append(FixApproved(node, digest), approver)
     return str(digest)
 
@@ -119,11 +147,6 @@ def _check_hypothesis(core: SessionCore, node: str, hypothesis: Hypothesis) -> N
                 f"its input {name} binds {binding.artifact!r}, which is no artifact of this session",
                 f"there are {', '.join(core.state.artifacts) or 'none'}",
             )
-    HypothesisTree({**core.state.hypotheses, node: hypothesis})
-
-
-def _check_name(what: str, name: str) -> None:
-    if not _NAME.match(name):
-        raise MisuseError(
-            f"naming a {what} {name[:80]!r}", "a name has 1 to 64 letters, digits, dots, dashes"
-        )
+    everything = {**core.state.hypotheses, node: hypothesis}
+    check_parents(everything)
+    check_rivals(everything)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
 from hypotree.fix.swap import Replacement, prepare, prepare_undo, swap
 from hypotree.gate import Permit
+from hypotree.model.declaration import Approve
 from hypotree.model.event import (
     Actor,
     FixApplied,
@@ -20,7 +21,7 @@ from hypotree.model.event import (
 )
 from hypotree.model.fix import FileSwap
 from hypotree.model.refusal import Refusal, RefusalCode
-from hypotree.session.asking import Answer, ask
+from hypotree.session.asking import Answer, ask, ask_again
 from hypotree.session.core import SessionCore
 from hypotree.session.editing import check_person
 from hypotree.session.probing import changes_since, measure_symptom, run_node
@@ -52,7 +53,7 @@ def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Appli
         approver = agree(answer)
         check_person(approver)
         core.append(FixApproved(node, answer.plan.digest()), approver)
-        answer = answer.agreed()
+        answer = ask_again(core, answer)
     if isinstance(answer.decision, Refusal):
         if not core.journal.is_broken:
             core.append(FixRefused(node, answer.fix, answer.decision))
@@ -73,29 +74,36 @@ def _lacks_only_approval(answer: Answer) -> bool:
 def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
     assert answer.view is not None
     replacements = prepare(permit, answer.view, core.undo)
-    swap_id = f"S{core.state.seq + 1}"
-    core.append(SwapStarted(swap_id, answer.node, _records(replacements)))
-    with _abandoned_on_failure(core, swap_id):
-        swap(replacements, permit, lambda: _changed_since(core, answer.node))
-    core.append(
-        FixApplied(
-            swap_id, answer.node, answer.fix, permit.plan.digest(), permit.evidence_sha256,
-            _records(replacements),
-        )
-    )  # fmt: skip
+    with core.swapping():
+        swap_id = f"S{core.state.seq + 1}"
+        core.append(SwapStarted(swap_id, answer.node, _records(replacements)))
+        with _abandoned_on_failure(core, swap_id):
+            swap(replacements, permit, lambda: _changed_since(core, permit))
+        core.append(
+            FixApplied(
+                swap_id, answer.node, answer.fix, permit.plan.digest(), permit.evidence_sha256,
+                _records(replacements),
+            )
+        )  # fmt: skip
     return swap_id
 
 
-def _changed_since(core: SessionCore, node: str) -> tuple[str, ...]:
-    latest = core.state.latest(node)
-    return changes_since(core, node, latest.evidence) if latest else ("its evidence",)
+def _changed_since(core: SessionCore, permit: Permit) -> tuple[str, ...]:
+    """What is not as the permit's own evidence saw it; newer evidence speaks for itself only."""
+    core.refresh()
+    latest = core.state.latest(permit.node)
+    if latest is None or latest.sha256 != permit.evidence_sha256:
+        return ("its evidence: the probe ran again meanwhile",)
+    if core.hypothesis(permit.node).digest() != latest.evidence.hypothesis:
+        return ("its hypothesis",)
+    return changes_since(core, permit.node, latest.evidence)
 
 
 @contextlib.contextmanager
 def _abandoned_on_failure(core: SessionCore, swap_id: str) -> Iterator[None]:
     try:
         yield
-    except HypotreeError as error:
+    except (HypotreeError, OSError) as error:
         core.append(SwapAbandoned(swap_id, str(error)))
         raise
 
@@ -118,24 +126,44 @@ def undo_swap(core: SessionCore, swap_id: str = "") -> str:
     """Put back what a swap did (the latest one if no id is given); returns the new swap's id."""
     target = _undoable(core, swap_id)
     replacements = prepare_undo(target.swaps, core.undo)
-    new_id = f"S{core.state.seq + 1}"
-    core.append(SwapStarted(new_id, target.node, _records(replacements)))
-    with _abandoned_on_failure(core, new_id):
-        swap(replacements, None, lambda: ())
-    core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
+    with core.swapping():
+        new_id = f"S{core.state.seq + 1}"
+        core.append(SwapStarted(new_id, target.node, _records(replacements)))
+        with _abandoned_on_failure(core, new_id):
+            swap(replacements, None, lambda: ())
+        core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
     return new_id
 
 
+def redo_swap(core: SessionCore) -> str:
+    """Do again what was undone last; returns the new swap's id."""
+    core.refresh()
+    undone = core.state.undone()
+    if not undone:
+        raise MisuseError("redoing", "nothing is undone in this session")
+    return undo_swap(core, undone[-1].id)
+
+
 def _undoable(core: SessionCore, swap_id: str) -> Swapped:
-    if swap_id:
-        found = core.state.swaps.get(swap_id)
-        if found is None:
-            known = ", ".join(core.state.swaps) or "none"
-            raise UnknownNameError(f"undoing {swap_id!r}", "no such swap", f"there are {known}")
-        if found.undone_by:
-            raise RefusedError(f"undoing {swap_id}", f"it was undone by {found.undone_by} already")
-        return found
-    open_swaps = [s for s in core.state.swaps.values() if not s.undone_by and not s.undoes]
-    if not open_swaps:
-        raise MisuseError("undoing", "no fix is in force in this session")
-    return open_swaps[-1]
+    core.refresh()
+    if not swap_id:
+        in_force = core.state.in_force()
+        if not in_force:
+            raise MisuseError("undoing", "no fix is in force in this session")
+        return in_force[-1]
+    found = core.state.swaps.get(swap_id)
+    if found is None:
+        known = ", ".join(core.state.swaps) or "none"
+        raise UnknownNameError(f"undoing {swap_id!r}", "no such swap", f"there are {known}")
+    if found.undone_by:
+        raise RefusedError(f"undoing {swap_id}", f"it was undone by {found.undone_by} already")
+    if core.state.puts_back(found) and core.actor.is_agent and _asks(core):
+        raise RefusedError(
+            f"undoing {swap_id}", "that would write a fix again, and the policy is approve: ask",
+            "a person does it: hypotree redo",
+        )  # fmt: skip
+    return found
+
+
+def _asks(core: SessionCore) -> bool:
+    return core.state.policy.approve is Approve.ASK

@@ -8,6 +8,7 @@ from hypotree.model.event import DeclarationLoaded
 from hypotree.model.verdict import Role
 from hypotree.session.core import SessionCore, bound_kind, content_digest
 from hypotree.session.yaml_file import read_declaration
+from hypotree.tree.graph import check_parents, check_rivals
 from hypotree.tree.replay import SessionState
 
 
@@ -15,6 +16,9 @@ def load_declaration(core: SessionCore) -> None:
     """Journal the session.yaml if it changed; a broken journal is left as it is."""
     declaration, digest = read_declaration(core.folder)
     if core.state.yaml_sha256 != digest and not core.journal.is_broken:
+        hypotheses = {**core.state.hypotheses, **declaration.hypotheses}
+        check_parents(hypotheses)
+        check_rivals(hypotheses)
         contents = _contents(core, declaration)
         core.append(DeclarationLoaded(digest, declaration, contents, core.state.yaml_sha256))
 

@@ -86,7 +86,10 @@ def _declared(
 
 def changes_since(core: SessionCore, node: str, evidence: Evidence) -> tuple[str, ...]:
     """What `evidence` read of the artifacts bound to `node` now, and is not so any more."""
-    run = rebound(core, evidence, node, {})
+    try:
+        run = rebound(core, evidence, node, {})
+    except HypotreeError as error:
+        return (str(error),)
     if run is None:
         return ("the binding of its probe",)
     bound = {i.name: i for i in run.inputs}
@@ -104,8 +107,11 @@ def input_changes(record: InputRecord, bound: BoundInput) -> list[str]:
     """Names of the reads of one input that digest differently now."""
     if record.form != bound.form or record.role != bound.role:
         return [f"the role or form of {record.name}"]
-    reader = open_bound(bound)
     changed = []
+    try:
+        reader = open_bound(bound)
+    except HypotreeError:
+        return [f"{record.name} (it cannot be read)"]
     for read in record.read:
         try:
             now: Digest | None = reader.digest_of(read.kind, read.name)
@@ -121,7 +127,11 @@ def is_fresh(core: SessionCore, node: str, evidence: Evidence) -> bool:
     hypothesis = core.state.hypotheses.get(node)
     if hypothesis is not None and evidence.hypothesis != hypothesis.digest():
         return False
-    probe = probe_class(evidence.probe)
-    if (probe.version, code_digest(probe)) != (evidence.version, evidence.code_sha256):
+    try:
+        probe = probe_class(evidence.probe)
+        if (probe.version, code_digest(probe)) != (evidence.version, evidence.code_sha256):
+            return False
+        return not changes_since(core, node, evidence)
+    except HypotreeError:
+        # Its probe cannot be loaded or its inputs cannot be bound: nothing speaks for it now.
         return False
-    return not changes_since(core, node, evidence)

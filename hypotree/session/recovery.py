@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypotree.errors import HypotreeError
+from hypotree.errors import HypotreeError, ToolError
 from hypotree.fix.plan import changed_reads
 from hypotree.fix.swap import prepare_undo, swap
 from hypotree.model.event import Actor, SwapAbandoned, SwapStarted
@@ -15,10 +15,17 @@ _RECOVERY = Actor("cli", "recovery")
 
 
 def recover(core: SessionCore) -> tuple[str, ...]:
-    """Settle every swap that was started and never ended; one sentence on each."""
-    if core.journal.is_broken:
+    """Settle every swap that was started and never ended; one sentence on each.
+
+    A swap that another living process is in the midst of is its own to end.
+    """
+    if core.journal.is_broken or not core.state.started:
         return ()
-    return tuple(_settle(core, started) for started in tuple(core.state.started.values()))
+    try:
+        with core.swapping(0):
+            return tuple(_settle(core, started) for started in tuple(core.state.started.values()))
+    except ToolError as error:
+        return (error.found,)
 
 
 def _settle(core: SessionCore, started: SwapStarted) -> str:

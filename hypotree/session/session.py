@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from hypotree.digest import Digest
 from hypotree.journal.audit import Audit
 from hypotree.model.declaration import Artifact, Hypothesis
 from hypotree.model.event import Actor, Record
@@ -76,17 +77,17 @@ class Session:
 
     # -- approving (needs a person: hypotree.session.approval) ------------------
 
-    def approve_artifact(self, name: str, approver: Actor) -> str:
+    def approve_artifact(self, name: str, approver: Actor, seen: Artifact | None = None) -> str:
         """Take an artifact as it is now for a truth; returns its digest."""
-        return editing.approve_artifact(self._core, name, approver)
+        return editing.approve_artifact(self._core, name, approver, seen)
 
     def approve_policy(self, approver: Actor) -> None:
         """Take over a changed session.yaml's policy."""
         editing.approve_policy(self._core, approver)
 
-    def approve_plan(self, node: str, approver: Actor) -> str:
-        """Agree to the plan last made for a node; returns its digest."""
-        return editing.approve_plan(self._core, node, approver)
+    def approve_plan(self, node: str, approver: Actor, seen: Digest | None = None) -> str:
+        """Agree to the plan last made for a node, the one that was seen; returns its digest."""
+        return editing.approve_plan(self._core, node, approver, seen)
 
     # -- doing -----------------------------------------------------------------
 
@@ -109,3 +110,7 @@ class Session:
     def undo(self, swap_id: str = "") -> str:
         """Put back what a swap did."""
         return fixing.undo_swap(self._core, swap_id)
+
+    def redo(self) -> str:
+        """Do again what was undone last."""
+        return fixing.redo_swap(self._core)

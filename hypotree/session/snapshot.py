@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from hypotree.errors import HypotreeError
 from hypotree.model.declaration import SYMPTOM, Artifact, Hypothesis, Policy
 from hypotree.model.evidence import Evidence, Finding
 from hypotree.model.fix import FileSwap
@@ -15,6 +16,9 @@ from hypotree.session.staging import fix_choice
 from hypotree.tree.graph import HypothesisTree
 from hypotree.tree.replay import Sealed, Swapped
 from hypotree.tree.standing import Standing, same_observations, standing_after_fix, standing_of
+
+#: A fix in force says nothing about a file that was changed, or found faulty, after it.
+_FAULT_IS_BACK = frozenset({Standing.CONFIRMED, Standing.SUSPECTED, Standing.STALE})
 
 
 class Measurement(msgspec.Struct, frozen=True):
@@ -97,6 +101,8 @@ class SessionView(msgspec.Struct, frozen=True):
     journal_head: str
     journal_problem: str
     next: str
+    pending_policy: Policy | None = None
+    """What a changed session.yaml asks for, less than what is in force: it waits for a person."""
 
 
 def take_snapshot(core: SessionCore) -> SessionView:
@@ -105,7 +111,7 @@ def take_snapshot(core: SessionCore) -> SessionView:
     state = core.state
     nodes = tuple(_node(core, n, d) for n, d in HypothesisTree(state.hypotheses).walk())
     view = SessionView(
-        folder=str(core.folder),
+        folder=str(core.shown_as),
         symptom=state.symptom.what,
         measurements=_measurements(state.evidence.get(SYMPTOM, [])),
         nodes=nodes,
@@ -119,8 +125,9 @@ def take_snapshot(core: SessionCore) -> SessionView:
         journal_head=str(core.journal.head),
         journal_problem=core.journal.problem,
         next="",
+        pending_policy=state.pending_policy[1] if state.pending_policy else None,
     )
-    return msgspec.structs.replace(view, next=next_step(core.folder, state, nodes))
+    return msgspec.structs.replace(view, next=next_step(core.shown_as, state, nodes))
 
 
 def _node(core: SessionCore, node: str, depth: int) -> NodeView:
@@ -135,7 +142,7 @@ def _node(core: SessionCore, node: str, depth: int) -> NodeView:
         hypothesis=hypothesis,
         standing=str(standing),
         why=finding.why if finding else "",
-        fix=fix_choice(hypothesis).name,
+        fix=_fix_name(hypothesis),
         changed=_changed(core, node, latest) if stale else (),
         evidence=latest.evidence if latest else None,
         evidence_seq=latest.seq if latest else 0,
@@ -143,6 +150,13 @@ def _node(core: SessionCore, node: str, depth: int) -> NodeView:
         refusals=tuple(refusal for _, _, refusal in core.state.refusals.get(node, [])),
         notes=tuple(text for _, _, text in core.state.notes.get(node, [])),
     )
+
+
+def _fix_name(hypothesis: Hypothesis) -> str:
+    try:
+        return fix_choice(hypothesis).name
+    except HypotreeError:
+        return "advice"
 
 
 def _history(core: SessionCore, node: str, fault: str) -> tuple[RunView, ...]:
@@ -169,14 +183,15 @@ def _changed(core: SessionCore, node: str, latest: Sealed | None) -> tuple[str, 
 
 def node_standing(core: SessionCore, node: str) -> Standing:
     """Where a node stands now, derived from the journal and the files as they are."""
-    applied = core.state.applied(node)
-    if applied is not None:
+    latest, applied = core.state.latest(node), core.state.applied(node)
+    if applied is not None and (latest is None or latest.seq < applied.seq):
         return _after_fix(core, applied)
-    latest = core.state.latest(node)
-    fresh = latest is not None and is_fresh(core, node, latest.evidence)
-    return standing_of(
-        core.hypothesis(node).fault, latest.evidence if latest else None, is_fresh=fresh
-    )
+    evidence = latest.evidence if latest else None
+    fresh = evidence is not None and is_fresh(core, node, evidence)
+    plain = standing_of(core.hypothesis(node).fault, evidence, is_fresh=fresh)
+    if applied is not None and plain not in _FAULT_IS_BACK:
+        return _after_fix(core, applied)
+    return plain
 
 
 def _after_fix(core: SessionCore, applied: Swapped) -> Standing:

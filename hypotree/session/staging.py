@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from hypotree.artifact.base import Artifact as Reader
 from hypotree.artifact.checkpoint import Checkpoint
@@ -11,6 +12,7 @@ from hypotree.fix.catalog import edits_of
 from hypotree.fix.plan import make_plan, undeclared_changes
 from hypotree.fix.stage import StagedTree, stage
 from hypotree.model.declaration import SYMPTOM, Binding, FixChoice, Hypothesis
+from hypotree.model.edit import Edit, tensors_named
 from hypotree.model.evidence import Evidence, Finding
 from hypotree.model.fix import Plan, StagedFinding
 from hypotree.model.verdict import Verdict
@@ -62,7 +64,17 @@ def stage_fix(core: SessionCore, node: str) -> Staged:
         return Staged(None, None, (), str(error))
     if not plan.files:
         return Staged(None, None, (), f"{choice.name} would change nothing: the file is so already")
-    return Staged(plan, view, undeclared_changes(subject, view, edits), "")
+    beyond = (*undeclared_changes(subject, view, edits), *_unsupported(_finding(core, node), edits))
+    return Staged(plan, view, tuple(dict.fromkeys(beyond)), "")
+
+
+def _unsupported(finding: Finding | None, edits: tuple[Edit, ...]) -> tuple[str, ...]:
+    """Tensors that the edits name and the finding, where it says what would repair it, does not."""
+    if finding is None or not finding.remedy:
+        return ()
+    named = {name for edit in finding.remedy for name in tensors_named(edit)}
+    named |= {locator.tensor for locator in finding.locators}
+    return tuple(sorted({name for edit in edits for name in tensors_named(edit)} - named))
 
 
 def _finding(core: SessionCore, node: str) -> Finding | None:
@@ -74,7 +86,7 @@ def probe_staged(core: SessionCore, node: str, view: StagedTree) -> tuple[Staged
     """The node's own probe, file-integrity, and all fresh evidence that read what changes."""
     hypothesis = core.hypothesis(node)
     artifact = hypothesis.inputs[SUBJECT].artifact
-    trees = {artifact: view}
+    trees = dict.fromkeys(_names_of(core, view), view) | {artifact: view}
     own = core.state.latest(node)
     findings: list[StagedFinding] = []
     if own is not None:
@@ -84,6 +96,19 @@ def probe_staged(core: SessionCore, node: str, view: StagedTree) -> tuple[Staged
         if other != node and _reads_change(core, other, evidence, trees):
             findings += _again(core, other, evidence, trees)
     return tuple(findings)
+
+
+def _names_of(core: SessionCore, view: StagedTree) -> tuple[str, ...]:
+    """Every artifact that is the folder which the view is over, under whatever name."""
+    return tuple(n for n, a in core.artifacts().items() if _is_below(core.path_of(a), view.root))
+
+
+def _is_below(locator: str, root: Path) -> bool:
+    path = Path(locator)
+    try:
+        return (path if path.is_dir() else path.parent).samefile(root)
+    except OSError:
+        return False
 
 
 def _again(

@@ -1,4 +1,4 @@
-"""What is known of the artifacts that a write would rest on."""
+"""What is known of the artifacts that a write would rest on, and of those that it would change."""
 
 from __future__ import annotations
 
@@ -6,51 +6,98 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hypotree.artifact.files import DiskFile, FileIdentity
-from hypotree.digest import digest_file
+from hypotree.digest import ABSENT, digest_file
 from hypotree.errors import HypotreeError
 from hypotree.gate import TruthFacts
 from hypotree.model.declaration import Hypothesis
 from hypotree.model.fix import Plan
+from hypotree.model.verdict import Role
+from hypotree.probe.runner import BoundInput
 from hypotree.session.bindings import bind, open_bound
 from hypotree.session.core import SessionCore
 
 
 def truth_facts(
-    core: SessionCore, hypothesis: Hypothesis, names: Iterable[str], plan: Plan | None
+    core: SessionCore, node: str, hypothesis: Hypothesis, names: Iterable[str], plan: Plan | None
 ) -> tuple[TruthFacts, ...]:
     """The facts on each named input, against the files that `plan` edits and their checkpoint."""
     bound = {
         i.name: i for i in bind(core.folder, hypothesis.probe, hypothesis.inputs, core.artifacts())
     }
     subject = bound.get(plan.subject if plan else "draft")
-    members = open_bound(subject).identities() if subject else ()
+    members = _identities(subject) if subject else ()
     facts = []
     for name in dict.fromkeys(names):
         if name in bound:
-            reader = open_bound(bound[name])
-            artifact = hypothesis.inputs[name].artifact
-            approved, now = _approval(core, artifact)
-            facts.append(
-                TruthFacts(
-                    name,
-                    bound[name].locator,
-                    _dependence(reader.identities(), members),
-                    approved,
-                    now,
-                )
-            )
+            dependence = _dependence(_identities(bound[name]), members)
+            approved, now = _approval(core, node, hypothesis, name)
+            facts.append(TruthFacts(name, bound[name].locator, dependence, approved, now))
     return tuple(facts)
 
 
-def _approval(core: SessionCore, name: str) -> tuple[bool, str]:
-    known = core.state.artifacts[name]
-    content = core.content_now(name)
+def protected_targets(
+    core: SessionCore, node: str, hypothesis: Hypothesis, plan: Plan, judged: Iterable[str]
+) -> tuple[str, ...]:
+    """Why files of `plan` are not a subject's to change: they are what is held for true.
+
+    The truths of the inputs in `judged` are left out: that they depend is said by `truth_facts`.
+    """
+    own = hypothesis.inputs[plan.subject].artifact
+    if role_in_force(core, node, hypothesis, plan.subject) is not Role.SUBJECT:
+        return (f"{own} is declared as {core.artifacts()[own].role}, and a fix changes subjects",)
+    left_out = {own, *(hypothesis.inputs[n].artifact for n in judged if n in hypothesis.inputs)}
+    files = {_inode(Path(file.path)) for file in plan.files}
+    truths = [n for n, a in core.artifacts().items() if n not in left_out and a.role is Role.TRUTH]
+    return tuple(
+        f"{file.path} belongs to {name}, which is held for true"
+        for name in truths
+        for file in _files_of(core, name)
+        if (file.device, file.inode) in files
+    )
+
+
+def role_in_force(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -> Role:
+    """In what role an input is bound; only a person's declaration may say another than its own."""
+    binding = hypothesis.inputs[name]
+    own = core.state.artifacts[binding.artifact].artifact.role
+    return binding.role if binding.role and node in core.state.persons else own
+
+
+def _approval(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -> tuple[bool, str]:
+    artifact = hypothesis.inputs[name].artifact
+    known = core.state.artifacts[artifact]
+    content = core.content_now(artifact)
     approved = known.approved.get(content)
+    if content == ABSENT:
+        return False, "it cannot be read"
     if known.proposed_by is not None and approved != known.artifact:
         return False, f"proposed by {known.proposed_by.kind}, content {content.short}…"
+    role = role_in_force(core, node, hypothesis, name)
+    if role is not Role.TRUTH:
+        return False, f"{artifact} is declared as {role}, not as truth"
     if approved is None:
         return False, f"its content is now {content.short}…, which nobody approved"
     return True, f"content {content.short}…"
+
+
+def _files_of(core: SessionCore, name: str) -> tuple[FileIdentity, ...]:
+    try:
+        return core.reader(name).identities()
+    except (HypotreeError, OSError):
+        return ()
+
+
+def _identities(bound: BoundInput) -> tuple[FileIdentity, ...]:
+    """Which files these are; none where they cannot be read, which approval and freshness say."""
+    try:
+        return open_bound(bound).identities()
+    except (HypotreeError, OSError):
+        return ()
+
+
+def _inode(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _dependence(truth: tuple[FileIdentity, ...], members: tuple[FileIdentity, ...]) -> str:

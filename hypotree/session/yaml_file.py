@@ -14,6 +14,7 @@ from hypotree.digest import Digest
 from hypotree.errors import MalformedError, UnknownNameError
 from hypotree.model.declaration import Artifact, Declaration, Hypothesis, Policy, Symptom
 from hypotree.model.wire import convert
+from hypotree.session.names import check_name
 
 YAML_NAME = "session.yaml"
 
@@ -92,6 +93,15 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 
 def _check_names(declaration: Declaration, path: Path) -> None:
+    for what, names in (
+        ("hypothesis", declaration.hypotheses), ("artifact", declaration.artifacts),
+    ):  # fmt: skip
+        for name in names:
+            check_name(what, name)
+    if both := declaration.hypotheses.keys() & declaration.artifacts.keys():
+        raise MalformedError(
+            f"reading {path}", f"{min(both)!r} is both a hypothesis and an artifact"
+        )
     used = [
         (node, binding.artifact)
         for node, hypothesis in declaration.hypotheses.items()

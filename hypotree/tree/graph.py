@@ -12,24 +12,49 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+def check_parents(hypotheses: Mapping[str, Hypothesis]) -> None:
+    """That every node hangs below the symptom; `MisuseError` names a cycle or what is not there."""
+    settled = {SYMPTOM}
+    for start in hypotheses:
+        path: dict[str, None] = {}
+        node = start
+        while node not in settled:
+            if node in path:
+                names = list(path)
+                cycle = " > ".join([*names[names.index(node) :], node])
+                raise MisuseError(
+                    "building the tree", f"hypotheses are their own ancestors: {cycle}"
+                )
+            if node not in hypotheses:
+                raise UnknownNameError(
+                    f"placing {list(path)[-1]}", f"its parent {node!r} is no hypothesis"
+                )
+            path[node] = None
+            node = hypotheses[node].parent
+        settled.update(path)
+
+
+def check_rivals(hypotheses: Mapping[str, Hypothesis]) -> None:
+    """That every rival is a hypothesis, too."""
+    for node, hypothesis in hypotheses.items():
+        for rival in hypothesis.rivals:
+            if rival not in hypotheses or rival == node:
+                raise UnknownNameError(
+                    f"declaring {node}", f"its rival {rival!r} is no other hypothesis"
+                )
+
+
 class HypothesisTree:
     """Hypotheses below the symptom, each under its parent, with rivalry beside."""
 
     def __init__(self, hypotheses: Mapping[str, Hypothesis]) -> None:
         import networkx as nx
 
+        check_parents(hypotheses)
         graph: nx.DiGraph[str] = nx.DiGraph()
         graph.add_node(SYMPTOM)
         graph.add_nodes_from(hypotheses)
-        for node, hypothesis in hypotheses.items():
-            if hypothesis.parent != SYMPTOM and hypothesis.parent not in hypotheses:
-                raise UnknownNameError(
-                    f"placing {node}", f"its parent {hypothesis.parent!r} is no hypothesis"
-                )
-            graph.add_edge(hypothesis.parent, node)
-        if not nx.is_directed_acyclic_graph(graph):
-            cycle = " > ".join(edge[0] for edge in nx.find_cycle(graph))
-            raise MisuseError("building the tree", f"hypotheses are their own ancestors: {cycle}")
+        graph.add_edges_from((hypothesis.parent, n) for n, hypothesis in hypotheses.items())
         self._graph = graph
         self._hypotheses = hypotheses
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from hypotree.digest import Digest
 from hypotree.model import event as ev
-from hypotree.model.declaration import Artifact, Declaration, Hypothesis, Policy, Symptom
+from hypotree.model.declaration import Artifact, Hypothesis, Policy, Symptom
 from hypotree.model.evidence import Evidence
 from hypotree.model.fix import FileSwap, StagedFinding
 from hypotree.model.refusal import Refusal
@@ -63,6 +65,8 @@ class SessionState:
     artifacts: dict[str, ArtifactState] = field(default_factory=dict)
     hypotheses: dict[str, Hypothesis] = field(default_factory=dict)
     declared_at: dict[str, int] = field(default_factory=dict)
+    persons: set[str] = field(default_factory=set)
+    """Hypotheses whose declaration in force is a person's: their bindings may say another role."""
     evidence: dict[str, list[Sealed]] = field(default_factory=dict)
     canaries: dict[tuple[str, Digest], tuple[str, ...]] = field(default_factory=dict)
     plans: dict[str, tuple[Digest, tuple[StagedFinding, ...]]] = field(default_factory=dict)
@@ -78,20 +82,24 @@ class SessionState:
         return runs[-1] if runs else None
 
     def applied(self, node: str) -> Swapped | None:
-        """The swap by which this node's fix is in force now, if it is."""
-        for swap in reversed(self.swaps.values()):
-            if swap.node == node and not swap.undone_by:
-                return None if _is_undo(self, swap) else swap
-        return None
+        """The newest swap by which a fix of this node is in force now, if one is."""
+        mine = [swap for swap in self.in_force() if swap.node == node]
+        return mine[-1] if mine else None
 
+    def in_force(self) -> tuple[Swapped, ...]:
+        """Swaps whose new bytes hold: fixes not undone, and redone ones by what brought them again."""
+        return tuple(s for s in self.swaps.values() if not s.undone_by and not self.puts_back(s))
 
-def _is_undo(state: SessionState, swap: Swapped) -> bool:
-    """Whether `swap` put things back: an undo of an undo is a redo."""
-    undone = False
-    while swap.undoes:
-        undone = not undone
-        swap = state.swaps[swap.undoes]
-    return undone
+    def undone(self) -> tuple[Swapped, ...]:
+        """Undos that hold: what can be done again."""
+        return tuple(s for s in self.swaps.values() if not s.undone_by and self.puts_back(s))
+
+    def puts_back(self, swap: Swapped) -> bool:
+        """Whether `swap` put old bytes back: an undo of an undo is a redo."""
+        back = False
+        while swap.undoes in self.swaps:
+            back, swap = not back, self.swaps[swap.undoes]
+        return back
 
 
 def fold(records: Iterable[ev.Record], state: SessionState | None = None) -> SessionState:
@@ -118,8 +126,8 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
             if known.artifact == event.artifact:
                 known.proposed_by = None
         case ev.HypothesisAdded() | ev.HypothesisEdited() as event:
-            state.hypotheses[event.id] = event.hypothesis
-            state.declared_at[event.id] = record.seq
+            trusted = not record.actor.is_agent
+            _place(state, record, event.id, event.hypothesis, trusted=trusted)
         case ev.EvidenceSealed() as event:
             state.evidence.setdefault(event.node, []).append(
                 Sealed(
@@ -139,6 +147,8 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
         case ev.SwapAbandoned() as event:
             state.started.pop(event.id, None)
         case ev.FixApplied() as event:
+            # A person agreed to one write: the same plan again, after an undo, asks again.
+            state.approved_plans.pop(event.plan_sha256, None)
             _swapped(state, record, event.id, event.node, event.fix, event.swaps, "")
         case ev.SwapUndone() as event:
             fix = state.swaps[event.undoes].fix if event.undoes in state.swaps else ""
@@ -148,27 +158,40 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
 
 
 def _load(state: SessionState, record: ev.Record, event: ev.DeclarationLoaded) -> None:
-    declaration, first = event.declaration, state.yaml_sha256 is None
+    """The first session.yaml is a person's declaration, unless an agent was the one who opened it."""
+    declaration = event.declaration
+    trusted = state.yaml_sha256 is None and not record.actor.is_agent
     state.symptom = declaration.symptom
     for node, hypothesis in declaration.hypotheses.items():
-        state.hypotheses[node] = hypothesis
-        state.declared_at[node] = record.seq
+        _place(state, record, node, hypothesis, trusted=trusted)
     for name, artifact in declaration.artifacts.items():
-        _declare(state, record, name, artifact, event.contents.get(name), trusted=first)
-    _load_policy(state, event, declaration, first=first)
+        _declare(state, record, name, artifact, event.contents.get(name), trusted=trusted)
+    _load_policy(state, event, declaration.policy, trusted=trusted)
     state.yaml_sha256 = event.yaml_sha256
 
 
-def _load_policy(
-    state: SessionState, event: ev.DeclarationLoaded, declaration: Declaration, *, first: bool
+def _place(
+    state: SessionState, record: ev.Record, node: str, hypothesis: Hypothesis, *, trusted: bool
 ) -> None:
-    """A changed policy waits for a person: editing a file is no way to loosen it."""
-    if first:
-        state.policy = declaration.policy
-    elif declaration.policy != state.policy:
-        state.pending_policy = (event.yaml_sha256, declaration.policy)
-    else:
-        state.pending_policy = None
+    """Put a declaration in force; only a person's may have fewer rivals than the one before."""
+    old = state.hypotheses.get(node)
+    if old is not None and not trusted:
+        rivals = tuple(dict.fromkeys([*hypothesis.rivals, *old.rivals]))
+        hypothesis = replace(hypothesis, rivals=rivals)
+    if trusted:
+        state.persons.add(node)
+    elif old is None or old.digest() != hypothesis.digest():
+        state.persons.discard(node)
+    state.hypotheses[node] = hypothesis
+    state.declared_at[node] = record.seq
+
+
+def _load_policy(
+    state: SessionState, event: ev.DeclarationLoaded, wanted: Policy, *, trusted: bool
+) -> None:
+    """What asks for more holds at once; what asks for less waits for a person."""
+    state.policy = wanted if trusted else state.policy.stricter(wanted)
+    state.pending_policy = None if state.policy == wanted else (event.yaml_sha256, wanted)
 
 
 def _attach(state: SessionState, record: ev.Record, event: ev.ArtifactAttached) -> None:

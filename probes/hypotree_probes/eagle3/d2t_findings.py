@@ -49,11 +49,12 @@ def _count(facts: D2tFacts, targets: tuple[int, ...], found: Relation) -> str:
     """In numbers, how far a correct map is from one of absolute ids."""
     if found != "offsets" or facts.stored is None:
         return ""
-    same = sum(value == target for value, target in zip(facts.stored, targets, strict=True))
-    last = len(targets) - 1
+    count, last = len(targets), len(targets) - 1
+    repeats = count - len(set(facts.stored))
+    again = f", and {repeats} of them repeat an earlier one, as ids never do" if repeats else ""
     return (
-        f" ({len(targets)} of {len(targets)}; only {same} equal the target id itself); draft id {last} "
-        f"stores {facts.stored[last]} and goes to {targets[last]}"
+        f" ({count} of {count}{again}); draft id {last} stores {facts.stored[last]} and goes to "
+        f"{targets[last]}"
     )
 
 

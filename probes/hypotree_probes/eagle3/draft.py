@@ -66,10 +66,7 @@ def draft_facts(config: Mapping[str, object]) -> DraftFacts:
 
 def find_tensor(checkpoint: Checkpoint, name: str) -> str | None:
     """The key of `name` in the file, bare or behind any prefix; the bare one first."""
-    keys = checkpoint.names()
-    if name in keys:
-        return name
-    return next((key for key in keys if key.endswith(f".{name}")), None)
+    return checkpoint.find(name)
 
 
 def _field(config: Mapping[str, object], name: str) -> int | None:

@@ -1,15 +1,17 @@
-"""Where the incident's data lies: in the installed package, or in `sessions/` of a checkout."""
+"""Where the incident's data lies."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-SESSION: Final = "kimi-k25-zero-acceptance"
+_DATA: Final = Path(__file__).parent / "files"
 
 
 def data_file(name: str) -> Path:
-    """One file of the incident's session: its YAML, its weights."""
-    installed = Path(__file__).parent / "data" / name
-    checkout = Path(__file__).parents[3] / "sessions" / SESSION / name
-    return installed if installed.is_file() else checkout
+    """One file of the incident's session: its YAML, its weights.
+
+    `files` is a link to `sessions/kimi-k25-zero-acceptance` in a checkout, and a
+    folder of its own in a wheel.
+    """
+    return _DATA / name
