@@ -10,7 +10,7 @@ from hypotree.artifact.engine import Engine
 from hypotree.model.evidence import Table
 from hypotree.probe import ProbeContext
 from hypotree_probes.engines.adapters import ADAPTERS, Adapter, find_class
-from hypotree_probes.engines.harness.client import HarnessFailure, Provider, ask
+from hypotree_probes.engines.harness.client import HarnessError, Provider, ask
 
 SECONDS: Final = 120.0
 _NESTED: Final = "transformer_layer_config"
@@ -45,15 +45,19 @@ def draft_class(config: Mapping[str, object], adapter: Adapter) -> str:
 
 
 def ask_about_draft(
-    engine: Engine, draft: Checkpoint, tasks: dict[str, Any], *, seconds: float = SECONDS,
+    engine: Engine,
+    draft: Checkpoint,
+    tasks: dict[str, Any],
+    *,
+    seconds: float = SECONDS,
     memory: int | None = None,
 ) -> dict[str, Any]:
-    """The answers of the engine's draft class; `HarnessFailure` where there is none."""  # fmt: skip
+    """The answers of the engine's draft class; `HarnessError` where there is none."""  # fmt: skip
     adapter, config = ADAPTERS[engine.name], draft.config()
     name = draft_class(config, adapter)
     file = find_class(engine, adapter, name) if name else None
     if file is None:
-        raise HarnessFailure("no-class", f"no file of {engine.locator} has a class {name or '?'}")
+        raise HarnessError("no-class", f"no file of {engine.locator} has a class {name or '?'}")
     flat, converted = flat_config(config)
     module = f"{adapter.package}.{file.removesuffix('.py').replace('/', '.')}"
     request = {
@@ -65,8 +69,12 @@ def ask_about_draft(
 
 
 def run(
-    engine: Engine, request: dict[str, Any], draft: Checkpoint | None = None, *,
-    seconds: float = SECONDS, memory: int | None = None,
+    engine: Engine,
+    request: dict[str, Any],
+    draft: Checkpoint | None = None,
+    *,
+    seconds: float = SECONDS,
+    memory: int | None = None,
 ) -> dict[str, Any]:
     """One request; every file that the engine's code is run from is noted as read."""  # fmt: skip
 

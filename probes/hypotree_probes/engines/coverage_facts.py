@@ -24,7 +24,7 @@ from hypotree_probes.engines.asking import (
     show_run,
 )
 from hypotree_probes.engines.coverage import Ledger, ledger
-from hypotree_probes.engines.harness.client import HarnessFailure
+from hypotree_probes.engines.harness.client import HarnessError
 from hypotree_probes.engines.ledger_from_run import ledger_from_run, rule_from_run
 from hypotree_probes.engines.rules import Match, Rule, rule_set, rules_for
 from hypotree_probes.engines.sizes import DraftSizes, draft_sizes
@@ -77,7 +77,7 @@ def gather(context: ProbeContext, draft: Checkpoint, engine: Engine) -> Coverage
     shapes = {name: layout.shape for name, layout in sorted(layouts.items())}
     try:
         found = ask_about_draft(engine, draft, {"coverage": shapes})
-    except HarnessFailure as failure:
+    except HarnessError as failure:
         said = f"{failure.why} ({failure.where})" if failure.where else failure.why
         if failure.kind in UNANSWERED:
             return _by_rule(context, draft, engine, f"its source was not run to an answer: {said}")

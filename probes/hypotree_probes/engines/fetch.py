@@ -1,6 +1,6 @@
 """Fetch an engine's wheel into the cache and unpack it; it is never installed, nor run here.
 
-    python -m hypotree_probes.engines.fetch sglang@0.5.9 [more ...]
+python -m hypotree_probes.engines.fetch sglang@0.5.9 [more ...]
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from hypotree.digest import digest_file
 from hypotree.artifact.engine import Engine
+from hypotree.digest import digest_file
 from hypotree_probes.engines.coverage import HEAD, Ledger, Misshapen, Unwritten
 from hypotree_probes.engines.layout import SizedSlot, SlotLayout
 from hypotree_probes.engines.renaming import renames
@@ -131,7 +131,9 @@ def _missing(parameter: str, coverage: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _layout(rule: Rule, coverage: Mapping[str, Any]) -> SlotLayout:
     slots = {
-        name: SizedSlot(parameter, tuple(shape), "shared" if _is_shared(name, coverage) else "fault")
+        name: SizedSlot(
+            parameter, tuple(shape), "shared" if _is_shared(name, coverage) else "fault"
+        )
         for name, (parameter, shape) in coverage["accepts"].items()
     }
     return SlotLayout(rule, slots, {})

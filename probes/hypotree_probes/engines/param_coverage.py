@@ -21,11 +21,11 @@ _ROWS: Final = 20
 class ParamCoverage(Probe):
     """Decides every params.* code by running the engine's own load_weights, else by a rule file.
 
-    Where the source is at hand it is run (engines/harness). Else, inside a rule's range the engine is the source of truth. Outside of it (a release
-    that was not read, or a source tree whose model file is none of those that were) the
-    nearest rule answers as a HEURISTIC, rather than nothing: loaders change seldom, so it
-    is mostly right and worth showing, and a heuristic opens no gate. INCONCLUSIVE is kept
-    for where there is no rule at all: another engine, no version, an unknown class.
+    Where the engine's source is at hand (a path, or a cached wheel) it is run, and is the
+    source of truth (engines/harness). Else a rule file answers: inside a rule's range the
+    engine is the source of truth still; outside of it the nearest rule answers as a HEURISTIC,
+    rather than nothing: loaders change seldom, so it is mostly right and worth showing, and a
+    heuristic opens no gate. INCONCLUSIVE is kept for where there is neither.
     """
 
     name: ClassVar[str] = "param-coverage"

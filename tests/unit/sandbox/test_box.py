@@ -51,7 +51,12 @@ def test_memory_is_bounded(tmp_path: Path) -> None:
 
 
 def test_processor_time_is_bounded(tmp_path: Path) -> None:
-    assert boxed(tmp_path, "import resource as r; r.setrlimit(r.RLIMIT_CPU, (1, 1))\nwhile 1: 0").returncode < 0
+    assert (
+        boxed(
+            tmp_path, "import resource as r; r.setrlimit(r.RLIMIT_CPU, (1, 1))\nwhile 1: 0"
+        ).returncode
+        < 0
+    )
 
 
 def test_what_holds_is_said(tmp_path: Path) -> None:

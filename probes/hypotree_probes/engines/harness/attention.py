@@ -30,10 +30,12 @@ class Rope(nn.Module):
         freq = self.base ** (-half / (self.rotary_dim // 2))
         kind = self.scaling.get("rope_type") or self.scaling.get("type") or "default"
         if kind == "linear":
-            return freq / self.scaling["factor"]
+            return freq / float(self.scaling["factor"])
         return _llama3(freq, self.scaling) if kind == "llama3" else freq
 
-    def forward(self, positions: Tensor, query: Tensor, key: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, positions: Tensor, query: Tensor, key: Tensor, *_: Any
+    ) -> tuple[Tensor, Tensor]:
         """Flat [T, heads * size] in and out."""
         angle = positions.to(torch.float32)[:, None, None] * self._frequencies(positions.device)
         return self._turn(query, angle), self._turn(key, angle)
@@ -66,7 +68,7 @@ def get_rope(
     rotary_dim: int | None = None,
     max_position: int = 8192,
     base: float | None = None,
-    is_neox_style: bool = True,  # noqa: FBT001, FBT002 - the engines' signature
+    is_neox_style: bool = True,
     rope_scaling: Mapping[str, Any] | None = None,
     rope_parameters: Mapping[str, Any] | None = None,
     **_: Any,
@@ -96,7 +98,9 @@ class Attention(nn.Module):
         self.layer_id = layer_id
         self.sliding_window_size = None
 
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, batch: Any = None, *_: Any, **__: Any) -> Tensor:
+    def forward(
+        self, q: Tensor, k: Tensor, v: Tensor, batch: Any = None, *_: Any, **__: Any
+    ) -> Tensor:
         """Flat [T, heads * size] in and out."""
         count, groups = q.shape[0], self.num_heads // self.num_kv_heads
         key, value = (x.reshape(count, self.num_kv_heads, self.head_dim) for x in (k, v))

@@ -39,9 +39,7 @@ class ForwardMode:
 class Batch:
     """One forward of a draft worker; keys and values live on from batch to batch."""
 
-    def __init__(
-        self, phase: str, hidden: Tensor, cache: dict[int, tuple[Tensor, Tensor]]
-    ) -> None:
+    def __init__(self, phase: str, hidden: Tensor, cache: dict[int, tuple[Tensor, Tensor]]) -> None:
         self.forward_mode = ForwardMode(phase)
         self.spec_info = SimpleNamespace(hidden_states=hidden)
         self.mm_input_embeds = None

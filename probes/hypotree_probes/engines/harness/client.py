@@ -1,7 +1,7 @@
 """Our side of the harness: start the process, serve it files and tensors, take its answer.
 
 Whatever happens in there (a crash, a kill, silence, nonsense on the pipe) ends as a
-`HarnessFailure` within the time limit, and its whole process group is gone then.
+`HarnessError` within the time limit, and its whole process group is gone then.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MEMORY: Final = 6 << 30
 _MAX_QUESTIONS: Final = 20_000
 
 
-class HarnessFailure(Exception):
+class HarnessError(Exception):
     """The harness gave no answer; `kind` says how it ended, `where` a line of the engine's."""
 
     def __init__(self, kind: str, why: str, where: str = "") -> None:
@@ -44,7 +44,7 @@ class Provider:
 def ask(
     request: dict[str, Any], provider: Provider, *, seconds: float, memory: int = _MEMORY
 ) -> dict[str, Any]:
-    """Run the request's tasks in a boxed process; `HarnessFailure` if there is no answer."""
+    """Run the request's tasks in a boxed process; `HarnessError` if there is no answer."""
     with tempfile.TemporaryDirectory(prefix="hypotree-harness-") as scratch:
         limits = {"scratch": scratch, "memory": memory, "cpu_seconds": int(seconds) + 1}
         process = _start(scratch)
@@ -104,22 +104,22 @@ def _answer(result: object) -> dict[str, Any]:
     failure = result.get("failure")
     if isinstance(failure, dict):
         parts = (str(failure.get(key, "")) for key in ("kind", "why", "where"))
-        raise HarnessFailure(*parts)
+        raise HarnessError(*parts)
     return result
 
 
 def _ended(
     process: subprocess.Popen[bytes], overdue: threading.Event, error: Exception, seconds: float
-) -> HarnessFailure:
+) -> HarnessError:
     if overdue.is_set():
-        return HarnessFailure("time-out", f"no answer within {seconds:.0f} seconds")
+        return HarnessError("time-out", f"no answer within {seconds:.0f} seconds")
     if isinstance(error, WireError):
-        return HarnessFailure("nonsense", f"the engine's process answered with {error}")
+        return HarnessError("nonsense", f"the engine's process answered with {error}")
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
     code = process.returncode
     how = f"by signal {-code}" if code is not None and code < 0 else f"with status {code}"
-    return HarnessFailure("ended", f"the engine's process ended {how}, without an answer")
+    return HarnessError("ended", f"the engine's process ended {how}, without an answer")
 
 
 def _stop(process: subprocess.Popen[bytes], overdue: threading.Event | None) -> None:

@@ -50,7 +50,8 @@ def _table(run: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Tensor:
     named = dict(run["model"].named_parameters())
     held = next((p for name, p in named.items() if name.endswith("embed_tokens.weight")), None)
     if held is not None:
-        return held.detach().float().cpu()
+        table: Tensor = held.detach().float().cpu()
+        return table
     return next(t for name, t in weights.items() if name.endswith("embed_tokens.weight"))
 
 

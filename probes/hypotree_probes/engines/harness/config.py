@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Iterator, Mapping
+from types import FrameType
 from typing import Any, Final
 
 #: transformers 4.57.1 and 5.8.1 models/llama/configuration_llama.py agree in these.
@@ -132,9 +133,9 @@ def _served(value: Any, path: str, watch: Watch) -> Any:
 
 def _engine_line() -> str:
     """The innermost line of the engine's that led here; "" if none did."""
-    frame = sys._getframe(1)  # noqa: SLF001 - the documented way to the caller's line
+    frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the way to the caller's line
     while frame is not None:
         if frame.f_code.co_filename.startswith(_ENGINE):
             return f"{frame.f_code.co_filename.removeprefix(_ENGINE)}:{frame.f_lineno}"
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return ""

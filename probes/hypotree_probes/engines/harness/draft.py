@@ -110,7 +110,7 @@ def _load_once(
             else:
                 with lines.watching():
                     model.load_weights(weights())  # type: ignore[operator]
-    except Exception as error:  # noqa: BLE001 - whatever stops the engine is what we ask about
+    except Exception as error:
         if not current[0]:
             raise
         stopped = _stop(model, current[0], error)

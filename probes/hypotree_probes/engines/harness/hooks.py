@@ -66,7 +66,8 @@ def _statistics(made: list[Tensor]) -> dict[str, Any]:
         return {}
     first = made[0]
     found: dict[str, Any] = {
-        "dtype": str(first.dtype).removeprefix("torch."), "device": str(first.device)
+        "dtype": str(first.dtype).removeprefix("torch."),
+        "device": str(first.device),
     }
     if first.device.type != "meta" and first.is_floating_point() and first.numel():
         wide = first.detach().float()

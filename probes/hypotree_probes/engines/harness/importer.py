@@ -7,7 +7,6 @@ of their source and run, and the rest are stubs.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import builtins
@@ -68,7 +67,8 @@ class EngineFiles:
         """The compiled file, its annotations as text; `SyntaxError` names it."""
         flags = __future__.annotations.compiler_flag
         name = f"<engine>/{path}"
-        return compile(self.text(path) or b"", name, "exec", flags, dont_inherit=True)
+        code: CodeType = compile(self.text(path) or b"", name, "exec", flags, dont_inherit=True)
+        return code
 
 
 class EngineFinder(MetaPathFinder, Loader):
@@ -155,7 +155,9 @@ def engine_builtins() -> dict[str, Any]:
     return vars(builtins) | {"__import__": _import}
 
 
-def _import(name: str, space: Any = None, local: Any = None, wanted: Any = (), level: int = 0) -> Any:
+def _import(
+    name: str, space: Any = None, local: Any = None, wanted: Any = (), level: int = 0
+) -> Any:
     """`__import__`, with stubs for foreign packages; torch goes on importing its own triton."""
     if level or name.partition(".")[0] not in FOREIGN:
         return builtins.__import__(name, space, local, wanted, level)

@@ -15,11 +15,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
-class Provenance(TorchDispatchMode):  # type: ignore[misc]
+class Provenance(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Follows names from loaded tensors through operations into storages."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._names: dict[int, frozenset[str]] = {}
         self._alive: list[Tensor] = []
         self.writes: list[tuple[int, int, int, frozenset[str]]] = []
@@ -34,9 +34,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
         """The file tensors that a tensor was made of."""
         return self._names.get(storage(tensor), frozenset())
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Run the operation; note what was written and what came out."""
         del types
         result = func(*args, **(kwargs or {}))
@@ -46,7 +44,7 @@ class Provenance(TorchDispatchMode):  # type: ignore[misc]
             written = [args[0]] if args and isinstance(args[0], Tensor) else []
             for tensor in written:
                 self.writes.append(
-                    (storage(tensor), tensor.storage_offset(), tensor.numel(), sources)
+                    (storage(tensor), int(tensor.storage_offset()), tensor.numel(), sources)
                 )
         if sources:
             for leaf in tree_leaves(result):
@@ -65,7 +63,9 @@ def storage(tensor: Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
-def written(parameter: Tensor, log: Iterable[tuple[int, int, int, frozenset[str]]]) -> dict[str, list[tuple[int, int]]]:
+def written(
+    parameter: Tensor, log: Iterable[tuple[int, int, int, frozenset[str]]]
+) -> dict[str, list[tuple[int, int]]]:
     """For each file tensor, the element ranges of `parameter` that it wrote."""
     own = storage(parameter)
     found: dict[str, list[tuple[int, int]]] = {}

@@ -38,8 +38,9 @@ def _places(tree: ast.Module) -> Iterator[tuple[list[ast.stmt], int]]:
     """Every `try` that reads the ids, innermost, with the block that it stands in."""
     for node in ast.walk(tree):
         for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
-            for index, statement in enumerate(block if isinstance(block, list) else ()):
+            held = getattr(node, field, None)
+            block: list[ast.stmt] = held if isinstance(held, list) else []
+            for index, statement in enumerate(block):
                 if isinstance(statement, ast.Try) and _reads(statement):
                     inner = [n for n in ast.walk(statement) if isinstance(n, ast.Try)]
                     if len(inner) == 1:
@@ -51,13 +52,22 @@ def _reads(statement: ast.stmt) -> bool:
 
 
 def _run(
-    path: str, block: list[ast.stmt], index: int, config: Mapping[str, Any], watch: Watch, lines: Lines
+    path: str,
+    block: list[ast.stmt],
+    index: int,
+    config: Mapping[str, Any],
+    watch: Watch,
+    lines: Lines,
 ) -> dict[str, Any]:
-    before = [s for s in block[:index] if isinstance(s, ast.Assign) and USE in ast.unparse(s.targets[0])]
+    before = [
+        s for s in block[:index] if isinstance(s, ast.Assign) and USE in ast.unparse(s.targets[0])
+    ]
     chosen: list[ast.stmt] = [*before, block[index]]
     holder, draft = SimpleNamespace(), SimpleNamespace(hf_config=WatchedConfig(config, watch))
     names = {name for statement in chosen for name in used(statement)}
-    space: dict[str, Any] = {name: stub(name) for name in names if name not in dir(__import__("builtins"))}
+    space: dict[str, Any] = {
+        name: stub(name) for name in names if name not in dir(__import__("builtins"))
+    }
     space |= {"self": holder, "config": holder, "__builtins__": engine_builtins()}
     space |= {name: draft for name in names if name.endswith("model_config")}
     code = compile(ast.Module(chosen, []), f"<engine>/{path}", "exec", dont_inherit=True)
@@ -66,4 +76,9 @@ def _run(
     found = vars(holder) | {k: v for k, v in space.items() if k in {IDS, USE} and k not in names}
     ids = found.get(IDS, space.get(IDS))
     # The file and its lines are in the evidence; a release without the flag never switches it off.
-    return {"file": path, "line": block[index].lineno, "ids": list(ids) if ids else ids, "use": found.get(USE)}
+    return {
+        "file": path,
+        "line": block[index].lineno,
+        "ids": list(ids) if ids else ids,
+        "use": found.get(USE),
+    }

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hypotree_probes.engines.harness.classes import SETTER, Built, Classes, ClassPlace
+from hypotree_probes.engines.harness.built import Built
+from hypotree_probes.engines.harness.classes import SETTER, Classes, ClassPlace
 from hypotree_probes.engines.harness.config import Watch, text_config
 from hypotree_probes.engines.harness.importer import EngineFiles
 from hypotree_probes.engines.harness.lines import Lines
@@ -15,8 +16,12 @@ CAPTURE = "layers_to_capture"
 
 
 def captures(
-    files: EngineFiles, path: str, name: str, config: Mapping[str, Any],
-    asked: list[list[int] | None], lines: Lines,
+    files: EngineFiles,
+    path: str,
+    name: str,
+    config: Mapping[str, Any],
+    asked: list[list[int] | None],
+    lines: Lines,
 ) -> dict[str, Any]:
     """For each list of ids (None is the default): what the setter did.
 
@@ -34,7 +39,11 @@ def captures(
 
 
 def _one(
-    classes: Classes, place: ClassPlace, config: Mapping[str, Any], ids: list[int] | None, lines: Lines
+    classes: Classes,
+    place: ClassPlace,
+    config: Mapping[str, Any],
+    ids: list[int] | None,
+    lines: Lines,
 ) -> dict[str, Any]:
     log: list[tuple[str, str, Any]] = []
     built = Built(classes, place, text_config(config, Watch()), log)

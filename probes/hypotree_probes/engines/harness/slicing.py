@@ -6,7 +6,6 @@ that no top-level statement binds are builtins or an error.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -55,9 +54,7 @@ def module_of(files: EngineFiles, path: str) -> str:
     return files.package if stem == "__init__" else f"{files.package}.{stem}"
 
 
-def run_slice(
-    tree: ast.Module, path: str, names: Iterable[str], module: str
-) -> dict[str, Any]:
+def run_slice(tree: ast.Module, path: str, names: Iterable[str], module: str) -> dict[str, Any]:
     """The namespace after running the statements that bind `names` and all that these need."""
     bound = bindings(tree)
     chosen: dict[int, ast.stmt] = {}

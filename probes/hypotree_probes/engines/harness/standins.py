@@ -39,7 +39,11 @@ class Linear(nn.Module):
     """Replicated, column- and row-parallel linear layers, on one rank all the same."""
 
     def __init__(
-        self, input_size: int, output_size: int, bias: bool = True, **options: Any  # noqa: FBT001, FBT002 - the engines' signature
+        self,
+        input_size: int,
+        output_size: int,
+        bias: bool = True,
+        **options: Any,
     ) -> None:
         super().__init__()
         if options.get("quant_config") is not None:
@@ -91,7 +95,7 @@ class QKVParallelLinear(Stacked):
         head_size: int,
         total_num_heads: int,
         total_num_kv_heads: int | None = None,
-        bias: bool = True,  # noqa: FBT001, FBT002
+        bias: bool = True,
         **options: Any,
     ) -> None:
         kv = (total_num_kv_heads or total_num_heads) * head_size
@@ -103,7 +107,11 @@ class MergedColumnParallelLinear(Stacked):
     """Gate and up."""
 
     def __init__(
-        self, input_size: int, output_sizes: list[int], bias: bool = True, **options: Any  # noqa: FBT001, FBT002
+        self,
+        input_size: int,
+        output_sizes: list[int],
+        bias: bool = True,
+        **options: Any,
     ) -> None:
         super().__init__(input_size, dict(enumerate(output_sizes)), bias=bias, **options)
 
@@ -149,7 +157,9 @@ class VocabParallelEmbedding(nn.Module):
 class ParallelLMHead(VocabParallelEmbedding):
     """The same table the other way round."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, bias: bool = False, **_: Any) -> None:  # noqa: FBT001, FBT002
+    def __init__(
+        self, num_embeddings: int, embedding_dim: int, bias: bool = False, **_: Any
+    ) -> None:
         super().__init__(num_embeddings, embedding_dim)
         self.bias = parameter(num_embeddings, loader=self.weight_loader) if bias else None
 

@@ -33,6 +33,7 @@ class Stub:
         return _touched(f"{self._stub_name}.{name}")
 
     def __call__(self, *_: object, **__: object) -> Any:
+        """Another stub."""
         return _touched(f"{self._stub_name}()")
 
     def __repr__(self) -> str:

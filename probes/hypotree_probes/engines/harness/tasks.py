@@ -10,16 +10,16 @@ import torch
 from hypotree.artifact.tensor import TensorValue
 from hypotree_probes.eagle3.torch_tensors import to_torch
 from hypotree_probes.engines.harness.compare import compare
-from hypotree_probes.engines.harness.resolver_task import resolve
-from hypotree_probes.engines.harness.setter_task import captures
-from hypotree_probes.engines.harness.stubs import Undecidable
-from hypotree_probes.engines.harness.forward_task import shapes_only, values
-from hypotree_probes.engines.harness.environment import SLICED, STAND_INS
-from hypotree_probes.engines.harness.importer import EngineFiles, EngineFinder, install, load
 from hypotree_probes.engines.harness.config import Watch
 from hypotree_probes.engines.harness.coverage_task import coverage
 from hypotree_probes.engines.harness.draft import Draft
+from hypotree_probes.engines.harness.environment import SLICED, STAND_INS
+from hypotree_probes.engines.harness.forward_task import shapes_only, values
+from hypotree_probes.engines.harness.importer import EngineFiles, EngineFinder, install, load
 from hypotree_probes.engines.harness.lines import Lines
+from hypotree_probes.engines.harness.resolver_task import resolve
+from hypotree_probes.engines.harness.setter_task import captures
+from hypotree_probes.engines.harness.stubs import Undecidable
 
 
 def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
@@ -47,9 +47,7 @@ def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
     if "resolve" in tasks:
         result["resolved"] = resolve(files, tasks["resolve"], request["config"], watch, lines)
     if "setters" in tasks:
-        result["setters"] = [
-            _guarded(files, entry, lines) for entry in tasks["setters"]
-        ]
+        result["setters"] = [_guarded(files, entry, lines) for entry in tasks["setters"]]
     result["lines"] = lines.report()
     result["config_reads"] = watch.reads
     return result
@@ -58,9 +56,7 @@ def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
 def _guarded(files: EngineFiles, entry: dict[str, Any], lines: Lines) -> dict[str, Any]:
     """One target class; what cannot be decided about it decides nothing about the others."""
     try:
-        return captures(
-            files, entry["file"], entry["class"], entry["config"], entry["ids"], lines
-        )
+        return captures(files, entry["file"], entry["class"], entry["config"], entry["ids"], lines)
     except Undecidable as refused:
         return {"class": entry["class"], "file": entry["file"], "undecidable": str(refused)}
     except SyntaxError as error:
@@ -71,9 +67,7 @@ def _guarded(files: EngineFiles, entry: dict[str, Any], lines: Lines) -> dict[st
 def _values(
     draft: Draft, options: dict[str, Any], config: dict[str, Any], parent: Any, lines: Lines
 ) -> dict[str, Any]:
-    weights = {
-        name: _tensor(parent, name, entry) for name, entry in options["tensors"].items()
-    }
+    weights = {name: _tensor(parent, name, entry) for name, entry in options["tensors"].items()}
     run = values(draft, weights, options, lines)
     logits = run["logits"].float()
     result = {
