@@ -100,7 +100,7 @@ class EngineFinder(MetaPathFinder, Loader):
 
     def _is_namespace(self, fullname: str) -> bool:
         """Folders without `__init__.py` are many in SGLang; they hold nothing to be wrong about."""
-        return self.files.has(_folder(self.files, fullname))
+        return fullname == self.files.package or self.files.has(_folder(self.files, fullname))
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """A played module, or an empty one to run the real file in."""
