@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypotree.digest import Digest
-from hypotree.errors import HypotreeError
 from hypotree.fix.stage import StagedTree
-from hypotree.fix.target import unsafe_reasons
+from hypotree.fix.target import space_reasons, unsafe_reasons
 from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.declaration import Approve, Hypothesis, Rivals
 from hypotree.model.event import CanaryRan, FixPlanned
@@ -129,10 +128,10 @@ def _unsafe(
     reasons = list(protected_targets(core, node, hypothesis, staged.plan, names))
     for file in staged.plan.files:
         try:
-            reasons += unsafe_reasons(Path(staged.view.root), file)
-        except (HypotreeError, OSError) as error:
-            reasons.append(f"{file.path}: {error}")
-    return tuple(reasons)
+            reasons += unsafe_reasons(staged.view.root / file.name)
+        except OSError as error:
+            reasons.append(f"{file.path}: {error.strerror or error}")
+    return (*reasons, *space_reasons((Path(f.path), f.size_after) for f in staged.plan.files))
 
 
 def _open_rivals(core: SessionCore, node: str) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ class WriteView(msgspec.Struct, frozen=True, omit_defaults=True):
     files: tuple[FileSwap, ...]
     undoes: str = ""
     undone_by: str = ""
+    is_undo: bool = False
+    """Whether it put things back; a redo undoes an undo and is none."""
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -119,7 +121,7 @@ def take_snapshot(core: SessionCore) -> SessionView:
             ArtifactView(n, a.artifact, a.proposed_by.kind if a.proposed_by else "")
             for n, a in state.artifacts.items()
         ),
-        writes=tuple(_write(swap) for swap in state.swaps.values()),
+        writes=tuple(_write(swap, state.puts_back(swap)) for swap in state.swaps.values()),
         policy=state.policy,
         journal_events=state.seq,
         journal_head=str(core.journal.head),
@@ -225,8 +227,9 @@ def _measurements(runs: list[Sealed]) -> tuple[Measurement, ...]:
     return tuple(found)
 
 
-def _write(swap: Swapped) -> WriteView:
+def _write(swap: Swapped, is_undo: bool) -> WriteView:  # noqa: FBT001
     actor = " ".join(part for part in (swap.actor.kind, swap.actor.name) if part)
     return WriteView(
-        swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by
-    )
+        swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by,
+        is_undo,
+    )  # fmt: skip

@@ -16,9 +16,10 @@ import hypotree.gate.decision as module
 from hypotree.artifact.files import DiskFile
 from hypotree.digest import Digest
 from hypotree.errors import ToolError
+from hypotree.fix.replacement import Replacement, prepare
 from hypotree.fix.segments import Fresh, Kept, SegmentedFile
 from hypotree.fix.stage import StagedTree
-from hypotree.fix.swap import Replacement, prepare, swap
+from hypotree.fix.swap import swap
 from hypotree.fix.undo import UndoStore
 from hypotree.gate import Permit, admit
 from hypotree.model.evidence import Read

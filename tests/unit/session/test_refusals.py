@@ -11,7 +11,7 @@ import pytest
 from kit import AGENT, BELIEF, CONFIG, DOUBLE, HUMAN, OFFSETS, REPAIR, TARGETS, World, dial, flip
 
 from hypotree.model.declaration import Artifact, Binding, FixChoice, Hypothesis
-from hypotree.model.refusal import RefusalCode
+from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.model.verdict import Role
 from hypotree.session import Session
 from hypotree.session.fixing import Applied
@@ -222,10 +222,9 @@ def test_the_bytes_changed_after_an_agreed_plan_are_not_overwritten(world: World
         flip(world.draft, -1)
         return HUMAN
 
-    from hypotree.errors import RefusedError
-
-    with pytest.raises(RefusedError, match="STALE_ARTIFACT"):
-        session.apply("H1", agree)
+    refused = session.apply("H1", agree)
+    assert isinstance(refused, Refusal)
+    assert refused.code == "STALE_ARTIFACT"
     assert world.tensor() != OFFSETS
     assert not world.open().snapshot().writes
 
