@@ -2,7 +2,7 @@
 
 from typing import Final
 
-DRAFT: Final = '''
+DRAFT: Final = """
 import torch
 from torch import nn
 
@@ -145,4 +145,4 @@ class LlamaForCausalLMEagle3(nn.Module):
 
 
 EntryClass = [LlamaForCausalLMEagle3]
-'''
+"""

@@ -17,15 +17,15 @@ VERSION: Final = "0.0.9"
 MODEL_FILE: Final = "srt/models/llama_eagle3.py"
 WRAPPER_FILE: Final = "srt/models/kimi_k25.py"
 
-_LOADER: Final = '''
+_LOADER: Final = """
 def default_weight_loader(param, loaded_weight):
     assert param.size() == loaded_weight.size(), (param.size(), loaded_weight.size())
     param.data.copy_(loaded_weight)
-'''
-_UTILS: Final = '''
+"""
+_UTILS: Final = """
 def add_prefix(name, prefix):
     return f"{prefix}.{name}" if prefix else name
-'''
+"""
 #: Played by stand-ins: that they are there is all that matters.
 _LEAVES: Final = (
     "activation", "layernorm", "linear", "logits_processor", "radix_attention",

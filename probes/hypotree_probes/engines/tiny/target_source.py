@@ -2,7 +2,7 @@
 
 from typing import Final
 
-LLAMA: Final = '''
+LLAMA: Final = """
 from torch import nn
 
 from sglang.srt.distributed import get_pp_group
@@ -33,9 +33,9 @@ class LlamaForCausalLM(nn.Module):
 
 
 EntryClass = [LlamaForCausalLM]
-'''
+"""
 
-WRAPPER: Final = '''
+WRAPPER: Final = """
 from torch import nn
 
 from sglang.srt.models.llama import LlamaForCausalLM
@@ -52,9 +52,9 @@ class KimiK25ForConditionalGeneration(nn.Module):
 
 
 EntryClass = [KimiK25ForConditionalGeneration]
-'''
+"""
 
-RUNNER: Final = '''
+RUNNER: Final = """
 class ModelRunner:
     def __init__(self, draft_model_config):
         self.eagle_use_aux_hidden_state = True
@@ -66,4 +66,4 @@ class ModelRunner:
             ]
         except Exception:
             self.eagle_aux_hidden_state_layer_ids = None
-'''
+"""
