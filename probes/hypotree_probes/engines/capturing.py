@@ -16,6 +16,7 @@ from hypotree_probes.engines.adapters import ADAPTERS, find_class
 from hypotree_probes.engines.asking import BLIND, can_ask, flat_config, run, show_run
 from hypotree_probes.engines.aux_ids import physical
 from hypotree_probes.engines.harness.client import HarnessError
+from hypotree_probes.engines.harness.tasks import RESOLVED
 
 _NESTED = ("text_config", "llm_config", "language_config")
 
@@ -84,16 +85,14 @@ def capture(context: ProbeContext) -> Capture | NoCapture:
 def _ask(
     engine: Engine, draft: Checkpoint, target: Mapping[str, object], name: str, file: str
 ) -> dict[str, Any]:
-    """Two runs: the ids are known only after the first."""
     adapter = ADAPTERS[engine.name]
     flat, converted = flat_config(draft.config())
-    base = {"package": adapter.package, "models": adapter.module, "config": flat}
-    first = run(engine, base | {"tasks": {"resolve": list(adapter.resolvers)}})
-    ids = first["resolved"]["ids"]
-    entry = {"file": file, "class": name, "config": dict(target), "ids": [ids, None]}
-    second = run(engine, base | {"tasks": {"setters": [entry]}})
-    lines = [*first["lines"], *second["lines"]]
-    return first | {"setters": second["setters"], "lines": lines, "converted": converted}
+    entry = {"file": file, "class": name, "config": dict(target), "ids": [RESOLVED, None]}
+    request = {
+        "package": adapter.package, "models": adapter.module, "config": flat,
+        "tasks": {"resolve": list(adapter.resolvers), "setters": [entry]},
+    }  # fmt: skip
+    return run(engine, request) | {"converted": converted}
 
 
 def _capture(

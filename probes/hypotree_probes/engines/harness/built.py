@@ -14,7 +14,7 @@ from hypotree_probes.engines.harness.classes import (
     made_in_init,
     method,
 )
-from hypotree_probes.engines.harness.environment import GROUP
+from hypotree_probes.engines.harness.ranks import GROUP
 from hypotree_probes.engines.harness.slicing import module_of, run_slice
 from hypotree_probes.engines.harness.stubs import Mute, Undecidable
 

@@ -6,12 +6,12 @@ release to release, and keep their names.
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any, Final
 
 from torch import nn
 
 from hypotree_probes.engines.harness import attention, standins
+from hypotree_probes.engines.harness.ranks import GROUP
 from hypotree_probes.engines.harness.stubs import stub
 
 
@@ -28,9 +28,6 @@ class Known:
         return stub(f"{self._known_name}.{name}")
 
 
-GROUP: Final = SimpleNamespace(
-    is_first_rank=True, is_last_rank=True, world_size=1, rank=0, rank_in_group=0, local_rank=0
-)
 _PARALLEL: Final = Known(
     "parallel", pp_group=GROUP, tp_group=GROUP, tp_size=1, tp_rank=0, pp_size=1, pp_rank=0,
     attn_tp_size=1, attn_tp_rank=0, attn_dp_size=1, moe_ep_size=1,
@@ -92,6 +89,3 @@ STAND_INS: Final[dict[str, Any]] = {
     "get_attention_tp_size": lambda: 1,
     **{name: (lambda *_, **__: False) for name in _NO_DEVICE},
 }
-
-#: Plain functions that are cut out of the engine's own source.
-SLICED: Final = frozenset({"add_prefix", "default_weight_loader", "get_layer_id"})

@@ -78,7 +78,7 @@ class EngineFinder(MetaPathFinder, Loader):
         self,
         files: EngineFiles,
         real: Callable[[str], bool],
-        stand_ins: Mapping[str, Any],
+        stand_ins: Callable[[], Mapping[str, Any]],
         sliced: frozenset[str],
     ) -> None:
         self.files = files
@@ -120,8 +120,9 @@ class EngineFinder(MetaPathFinder, Loader):
 
     def _answer(self, path: str | None, attribute: str) -> Any:
         """A stand-in or a slice; KeyError if only a stub is left."""
-        if attribute in self._stand_ins:
-            return self._stand_ins[attribute]
+        played = self._stand_ins()
+        if attribute in played:
+            return played[attribute]
         if path is None or attribute not in self._sliced:
             raise KeyError(attribute)
         return cut(self.files, path, attribute)

@@ -1,99 +1,50 @@
-"""The tasks that a request may name, each a function of the loaded engine."""
+"""The tasks that a request may name. Those about a target or a config need no torch."""
 
 from __future__ import annotations
 
-import resource
-from typing import Any
+from typing import Any, Final
 
-import torch
-
-from hypotree.artifact.tensor import TensorValue
-from hypotree_probes.eagle3.torch_tensors import to_torch
-from hypotree_probes.engines.harness.compare import compare
 from hypotree_probes.engines.harness.config import Watch
-from hypotree_probes.engines.harness.coverage_task import coverage
-from hypotree_probes.engines.harness.draft import Draft
-from hypotree_probes.engines.harness.environment import SLICED, STAND_INS
-from hypotree_probes.engines.harness.forward_task import shapes_only, values
-from hypotree_probes.engines.harness.importer import EngineFiles, EngineFinder, install, load
+from hypotree_probes.engines.harness.importer import EngineFiles, EngineFinder, install
 from hypotree_probes.engines.harness.lines import Lines
+from hypotree_probes.engines.harness.ranks import SLICED, stand_ins
 from hypotree_probes.engines.harness.resolver_task import resolve
 from hypotree_probes.engines.harness.setter_task import captures
 from hypotree_probes.engines.harness.stubs import Undecidable
 
+#: In the place of a list of ids: those that the engine itself read from the draft's config.
+RESOLVED: Final = "resolved"
+
 
 def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
-    """Import the draft class and run every task that the request names."""
-    torch.set_num_threads(int(request.get("threads", 1)))
-    torch.manual_seed(0)
-    _quiet_device()
+    """Install the import hook and run every task that the request names."""
     files = EngineFiles(request["package"], parent.file, parent.has)
-    models = request["models"]
-    finder = EngineFinder(files, lambda name: name.startswith(f"{models}."), STAND_INS, SLICED)
-    install(finder)
+    models = f"{request['models']}."
+    install(EngineFinder(files, lambda name: name.startswith(models), stand_ins, SLICED))
     lines, watch = Lines(), Watch()
-    result: dict[str, Any] = {}
     tasks = request["tasks"]
-    if tasks.get("draft"):
-        module = load(request["module"])
-        draft = Draft(getattr(module, request["class"]), request["config"], watch)
-        if "coverage" in tasks:
-            shapes = {name: tuple(shape) for name, shape in tasks["coverage"].items()}
-            result["coverage"] = coverage(draft, shapes, lines)
-        if "widths" in tasks:
-            result["widths"] = shapes_only(draft, tasks["widths"], lines)
-        if "values" in tasks:
-            result["values"] = _values(draft, tasks["values"], request["config"], parent, lines)
+    result: dict[str, Any] = {}
     if "resolve" in tasks:
         result["resolved"] = resolve(files, tasks["resolve"], request["config"], watch, lines)
     if "setters" in tasks:
-        result["setters"] = [_guarded(files, entry, lines) for entry in tasks["setters"]]
-    result["lines"] = lines.report()
-    result["config_reads"] = watch.reads
-    return result
+        ids = result.get("resolved", {}).get("ids")
+        result["setters"] = [_guarded(files, entry, ids, lines) for entry in tasks["setters"]]
+    if tasks.get("draft"):
+        from hypotree_probes.engines.harness.draft_tasks import run_draft_tasks
+
+        result |= run_draft_tasks(request, parent, watch, lines)
+    return result | {"lines": lines.report(), "config_reads": watch.reads}
 
 
-def _guarded(files: EngineFiles, entry: dict[str, Any], lines: Lines) -> dict[str, Any]:
-    """One target class; what cannot be decided about it decides nothing about the others."""
-    try:
-        return captures(files, entry["file"], entry["class"], entry["config"], entry["ids"], lines)
-    except Undecidable as refused:
-        return {"class": entry["class"], "file": entry["file"], "undecidable": str(refused)}
-    except SyntaxError as error:
-        why = f"SyntaxError: {error.msg} in line {error.lineno}"
-        return {"class": entry["class"], "file": entry["file"], "undecidable": why}
-
-
-def _values(
-    draft: Draft, options: dict[str, Any], config: dict[str, Any], parent: Any, lines: Lines
+def _guarded(
+    files: EngineFiles, entry: dict[str, Any], resolved: list[int] | None, lines: Lines
 ) -> dict[str, Any]:
-    weights = {name: _tensor(parent, name, entry) for name, entry in options["tensors"].items()}
-    run = values(draft, weights, options, lines)
-    logits = run["logits"].float()
-    result = {
-        "events": run["events"], "hooks": run["hooks"], "seconds": run["seconds"],
-        "finite": bool(torch.isfinite(logits).all()),
-        "spread": float(logits.std(0, unbiased=False).max()), "peak_memory": _peak(options["device"]),
-    }  # fmt: skip
-    if options.get("compare"):
-        plain = {n: t for n, t in weights.items() if not n.endswith("embed_tokens.weight")}
-        result["compared"] = compare(run, plain, config, options["dtype"])
-    return result
-
-
-def _tensor(parent: Any, name: str, entry: list[Any]) -> torch.Tensor:
-    dtype, shape = entry
-    value = TensorValue(dtype, tuple(shape), parent.tensor(name))
-    return to_torch(value)
-
-
-def _peak(device: str) -> int:
-    if device.startswith("cuda"):
-        return int(torch.cuda.max_memory_allocated())
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _quiet_device() -> None:
-    """What engines call after changing parameters; there may be no device to synchronise."""
-    torch.cuda.empty_cache = lambda: None
-    torch.cuda.synchronize = lambda *_: None
+    """One target class; what cannot be decided about it decides nothing about the others."""
+    about = {"class": entry["class"], "file": entry["file"]}
+    asked = [resolved if ids == RESOLVED else ids for ids in entry["ids"]]
+    try:
+        return captures(files, entry["file"], entry["class"], entry["config"], asked, lines)
+    except Undecidable as refused:
+        return about | {"undecidable": str(refused)}
+    except SyntaxError as error:
+        return about | {"undecidable": f"SyntaxError: {error.msg} in line {error.lineno}"}
