@@ -24,6 +24,17 @@ _GUARDED: Final = (
 )
 _KIMI: Final = "KimiK25ForConditionalGeneration"
 
+
+def guarded_wrapper() -> Mapping[str, Change]:
+    """The change by which the small engine's wrapper does nothing, without a message."""
+    return {WRAPPER_FILE: (_CALL, _GUARDED)}
+
+
+def plant_target(folder: Path) -> str:
+    """A target that is served through the wrapper."""
+    return _target(folder, _KIMI)
+
+
 Plant = Callable[[Path], Mapping[str, str]]
 
 
@@ -82,7 +93,7 @@ DELEGATION_CASES: Final = (
     ),
     Case(
         "aux.delegation-missing",
-        _place([1, 13, 24], target=_KIMI, changes={WRAPPER_FILE: (_CALL, _GUARDED)}),
+        _place([1, 13, 24], target=_KIMI, changes=guarded_wrapper()),
         _place([1, 13, 24], target=_KIMI),
         report="F31: a guard that turns a missing inner setter into silence",
     ),

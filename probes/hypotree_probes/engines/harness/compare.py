@@ -1,7 +1,7 @@
 """Stage by stage: the engine's forward beside the plain-torch reference on the same weights.
 
 Tolerance: each stage may differ by `TOLERANCE` of the reference's largest value in float32;
-half precision is compared with 100 times that, since both sides round where they like.
+half precision may differ by a twentieth, since both sides round where they like.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor
 from hypotree_probes.eagle3.reference import DraftConfig, Drafter, KVCache
 
 TOLERANCE: Final = 1e-5
-_HALF: Final = 1e-3
+_HALF: Final = 5e-2
 #: Reference stage to the ends of the module paths that compute it, in order of computation.
 STAGES: Final = (
     ("fused", (".fc", "fc")),

@@ -9,6 +9,7 @@ import torch
 
 from hypotree.artifact.tensor import TensorValue
 from hypotree_probes.eagle3.torch_tensors import to_torch
+from hypotree_probes.engines.harness.attention import Rope
 from hypotree_probes.engines.harness.compare import compare
 from hypotree_probes.engines.harness.config import Watch
 from hypotree_probes.engines.harness.coverage_task import coverage
@@ -35,7 +36,15 @@ def run_draft_tasks(
         result["widths"] = shapes_only(draft, tasks["widths"], lines)
     if "values" in tasks:
         result["values"] = _values(draft, tasks["values"], request["config"], parent, lines)
+    if "rope" in tasks:
+        result["rope"] = _rope(draft)
     return result
+
+
+def _rope(draft: Draft) -> list[list[Any]]:
+    """The rotary embeddings that the class asked for: where, base, scaling."""
+    modules = draft.build().named_modules()
+    return [[path, m.base, dict(m.scaling)] for path, m in modules if isinstance(m, Rope)]
 
 
 def _values(
@@ -51,7 +60,11 @@ def _values(
     }  # fmt: skip
     if options.get("compare"):
         plain = {n: t for n, t in weights.items() if not n.endswith("embed_tokens.weight")}
-        result["compared"] = compare(run, plain, config, options["dtype"])
+        try:
+            result["compared"] = compare(run, plain, config, options["dtype"])
+        except (KeyError, ValueError, RuntimeError, StopIteration) as error:
+            # The reference needs every weight; what is missing is another probe's to say.
+            result["uncomparable"] = f"{type(error).__name__}: {error}"[:300]
     return result
 
 
