@@ -19,7 +19,7 @@ from hypotree.errors import HypotreeError, MisuseError, ToolError
 
 _SECONDS: Final = 1800
 #: Sources only: an engine's wheel is mostly kernels, which nothing here could run.
-_SUFFIXES: Final = (".py", ".json", ".yaml", ".yml", "METADATA")
+_SUFFIXES: Final = (".py", "METADATA")
 
 
 def fetch(spec: str) -> Path:

@@ -33,9 +33,21 @@ def captures(
     if place is None:
         raise Undecidable(f"{path} has no class {name}")
     return {
-        "class": name, "file": path,
+        "class": name, "file": path, "inner": _inner(classes, place, config),
         "answers": [_one(classes, place, config, ids, lines) for ids in asked],
     }  # fmt: skip
+
+
+def _inner(classes: Classes, place: ClassPlace, config: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What a wrapper wraps: the class of its language model, and whether that has a setter."""
+    built = Built(classes, place, text_config(config, Watch()), [])
+    try:
+        held = built.language_model
+        if not isinstance(held, Built):
+            return None
+        return {"class": held.__dict__["_h_path"], "has_setter": hasattr(held, SETTER)}
+    except (AttributeError, Undecidable):
+        return None
 
 
 def _one(
