@@ -127,7 +127,7 @@ def _by_rule(
         sizes=sizes,
         ledger=ledger(shapes, match.rule, sizes),
         authority=Authority.SOURCE_OF_TRUTH if match.is_inside else Authority.HEURISTIC,
-        doubt=match.why,
+        doubt="; ".join(filter(None, (match.why, why_not_run))),
         files={name: where[0] for name in shapes if (where := draft.locate(name))},
         how="; ".join(filter(None, (f"by the rule file {match.rule.name}", why_not_run))),
     )

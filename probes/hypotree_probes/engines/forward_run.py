@@ -57,7 +57,8 @@ def run_forward(context: ProbeContext) -> Forward:
     show_run(context, engine, found)
     forward = Forward(
         f"{engine.name} {engine.version()}".strip(), takes, handed, why,
-        {entry["width"]: entry for entry in found["widths"]}, found.get("values"), not_valued, found,
+        {entry["width"]: entry for entry in found["widths"]}, found.get("values"),
+        f"the forward stops: {found['stopped']}" if "stopped" in found else not_valued, found,
     )  # fmt: skip
     _show(context, forward)
     return forward

@@ -35,7 +35,12 @@ def run_draft_tasks(
     if "widths" in tasks:
         result["widths"] = shapes_only(draft, tasks["widths"], lines)
     if "values" in tasks:
-        result["values"] = _values(draft, tasks["values"], request["config"], parent, lines)
+        try:
+            result["values"] = _values(draft, tasks["values"], request["config"], parent, lines)
+        except (MemoryError, PermissionError):
+            raise
+        except Exception as error:  # noqa: BLE001 - a forward that stops the engine is an answer
+            result["stopped"] = f"{type(error).__name__}: {error}"[:500]
     if "rope" in tasks:
         result["rope"] = _rope(draft)
     return result
