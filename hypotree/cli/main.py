@@ -29,7 +29,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "journal": ("journal", "journal", "Show or verify a session's journal."),
     "trace": ("trace", "trace", "Print hook specs for a running engine; show a trace."),
     "report": ("report", "report", "Export a session as a report."),
-    "token": ("token", "token", "Make a new token with which a person approves."),
+    "token": ("approve", "token", "Make a new token with which a person approves."),
 }
 
 
