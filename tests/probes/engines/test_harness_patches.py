@@ -39,7 +39,7 @@ def test_fc_applied_always_is_seen(tmp_path: Path) -> None:
     assert fires(before) == {24: "fires", 8: "does not fire"}
     # fc takes 24: on 8 it is called now, and stops the forward.
     stopped = next(t for t in after.tables if t.title == "Forward on the meta device").rows[1]
-    assert "mat1 and mat2" in str(stopped[-1]) or "shape" in str(stopped[-1])
+    assert str(stopped[-1]).startswith("RuntimeError")
     assert files_read(after)[MODEL_FILE] == digest(always, MODEL_FILE)
     assert files_read(after)[MODEL_FILE] != files_read(before)[MODEL_FILE]
 

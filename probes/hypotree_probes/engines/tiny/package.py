@@ -32,7 +32,6 @@ _LEAVES: Final = (
     "rotary_embedding", "vocab_parallel_embedding",
 )  # fmt: skip
 _FILES: Final = {
-    "version.py": f'__version__ = "{VERSION}"\n',
     "srt/utils.py": _UTILS,
     "srt/distributed.py": '"""One rank."""\n',
     "srt/model_loader/weight_utils.py": _LOADER,
@@ -46,7 +45,9 @@ _FILES: Final = {
 Change = tuple[str, str]
 
 
-def plant_engine(folder: Path, changes: Mapping[str, Change] | None = None) -> str:
+def plant_engine(
+    folder: Path, changes: Mapping[str, Change] | None = None, *, version: str = VERSION
+) -> str:
     """Write the package; each change replaces a text in one file. Returns its engine spec."""
     root = folder / "engine" / "sglang"
     for name, text in _FILES.items():
@@ -57,4 +58,5 @@ def plant_engine(folder: Path, changes: Mapping[str, Change] | None = None) -> s
             message = f"{name} of the small engine has no {old!r}"
             raise ValueError(message)
         path.write_text(text.replace(old, new) if old else text, "utf-8")
+    (root / "version.py").write_text(f'__version__ = "{version}"\n', "utf-8")
     return f"sglang:{root}"
