@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from hypotree.artifact.engine import Engine
 
@@ -22,6 +22,8 @@ class Adapter:
     """Architectures of other formats, and the class that serves them once converted."""
     usual: tuple[str, ...]
     """Files in which to look for a class first."""
+    absent_head: Literal["random", "target"] = "random"
+    """What a checkpoint without lm_head gets (facts/eagle3.md section 2)."""
 
     @property
     def module(self) -> str:
@@ -40,6 +42,19 @@ ADAPTERS: Final = {
         # SGLang has no reader for speculators' format; its users convert config.json by hand.
         {"speculators": "LlamaForCausalLMEagle3"},
         ("llama_eagle3.py", "llama.py"),
+    ),
+    "vllm": Adapter(
+        "vllm",
+        "model_executor/models",
+        (),
+        {
+            "speculators": "Eagle3LlamaForCausalLM",
+            "speculators:qwen3": "Eagle3Qwen3ForCausalLM",
+            # Its registry's name for them (vllm 0.33.0 model_executor/models/registry.py).
+            "LlamaForCausalLMEagle3": "Eagle3LlamaForCausalLM",
+        },
+        ("llama_eagle3.py", "llama.py", "qwen3_eagle3.py"),
+        absent_head="target",
     ),
 }
 

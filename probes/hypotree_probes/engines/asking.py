@@ -39,12 +39,18 @@ def flat_config(config: Mapping[str, object]) -> tuple[dict[str, Any], str]:
     return flat, f"the fields below {_NESTED} are lifted up, and nulls left out"
 
 
-def draft_class(config: Mapping[str, object], adapter: Adapter) -> str:
+def draft_class(config: Mapping[str, object], adapter: Adapter, engine: Engine) -> str:
     """The class that the engine takes for the draft."""
     if "speculators_model_type" in config or "speculators_config" in config:
+        nested = config.get(_NESTED)
+        kind = nested.get("model_type") if isinstance(nested, dict) else ""
+        special = adapter.stand_in_for.get(f"speculators:{kind}", "")
+        if special and find_class(engine, adapter, special):
+            return special
         return adapter.stand_in_for.get("speculators", "")
     names = config.get("architectures")
-    return str(names[0]) if isinstance(names, list) and names else ""
+    name = str(names[0]) if isinstance(names, list) and names else ""
+    return adapter.stand_in_for.get(name, name)
 
 
 def ask_about_draft(
@@ -57,7 +63,7 @@ def ask_about_draft(
 ) -> dict[str, Any]:
     """The answers of the engine's draft class; `HarnessError` where there is none."""  # fmt: skip
     adapter, config = ADAPTERS[engine.name], draft.config()
-    name = draft_class(config, adapter)
+    name = draft_class(config, adapter, engine)
     file = find_class(engine, adapter, name) if name else None
     if file is None:
         raise HarnessError("no-class", f"no file of {engine.locator} has a class {name or '?'}")

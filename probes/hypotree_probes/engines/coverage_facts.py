@@ -101,7 +101,7 @@ def _by_run(
     rule = rule_from_run(engine, found)
     return Coverage(
         engine=f"{engine.name} {engine.version()}".strip(), rule=rule, sizes=sizes,
-        ledger=ledger_from_run(shapes, rule, found["coverage"]),
+        ledger=ledger_from_run(shapes, rule, found["coverage"], sizes),
         authority=Authority.SOURCE_OF_TRUTH, doubt="",
         files={name: where[0] for name in shapes if (where := draft.locate(name))},
         how="by running its own load_weights",

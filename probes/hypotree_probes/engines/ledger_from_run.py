@@ -7,10 +7,12 @@ from typing import Any, Final
 
 from hypotree.artifact.engine import Engine
 from hypotree.digest import digest_file
+from hypotree_probes.engines.adapters import ADAPTERS
 from hypotree_probes.engines.coverage import HEAD, Ledger, Misshapen, Unwritten
 from hypotree_probes.engines.layout import SizedSlot, SlotLayout
 from hypotree_probes.engines.renaming import renames
 from hypotree_probes.engines.rules import Rule, Unexpected
+from hypotree_probes.engines.sizes import DraftSizes
 
 _STACKED: Final = (
     (".q_proj", ".qkv_proj"), (".k_proj", ".qkv_proj"), (".v_proj", ".qkv_proj"),
@@ -41,6 +43,7 @@ def rule_from_run(engine: Engine, found: Mapping[str, Any]) -> Rule:
         layer=_layer(coverage["accepts"]), slots=(), stacked=_STACKED, prefix="as-is-then-model",
         unexpected=_fate(coverage, is_stacked=False),
         unexpected_stacked=_fate(coverage, is_stacked=True), loses=_LOSES,
+        absent_head=ADAPTERS[engine.name].absent_head,
     )  # fmt: skip
 
 
@@ -63,8 +66,16 @@ def _fate(coverage: Mapping[str, Any], *, is_stacked: bool) -> Unexpected:
     return "warned" if any(map(concerns, coverage["warned"])) else "silent"
 
 
-def ledger_from_run(shapes: Shapes, rule: Rule, coverage: Mapping[str, Any]) -> Ledger:
+def ledger_from_run(
+    shapes: Shapes, rule: Rule, coverage: Mapping[str, Any], sizes: DraftSizes
+) -> Ledger:
     """Account for every tensor of the file, as the engine did."""
+    coverage = dict(coverage)
+    if coverage["embedding"] is None and rule.absent_head == "target":
+        # vLLM shares what is absent (facts/eagle3.md section 2), where the widths agree.
+        coverage["embedding"] = not sizes.owns_embedding
+    is_shared = rule.absent_head == "target" and "reduced" not in sizes.switches
+    coverage["head_shared"] = is_shared
     used = {tensor: names[0] for tensor, names in coverage["fills"].items()}
     misshapen = _misshapen(shapes, coverage)
     used |= {item.tensor: parameter for item, parameter in misshapen.items()}
@@ -113,6 +124,10 @@ def _excuse(name: str, coverage: Mapping[str, Any]) -> str:
         return "shared with the target"
     if name == HEAD and coverage["head_from_target"]:
         return "draft_vocab_size is null, so the engine takes the target's head"
+    if name == HEAD and coverage["head_shared"]:
+        return "shared with the target, whose vocabulary is the draft's"
+    if name.endswith("draft_id_to_target_id"):
+        return "the draft-to-target map, which d2t-format judges"
     if name in coverage.get("idle", ()):
         return "not used on this layer"
     # 0.4.6 to 0.4.8 build fc with a bias whatever the config says (rules/sglang.yaml).

@@ -21,6 +21,7 @@ from hypotree_probes.engines.asking import ask_about_draft, flat_config, run
 from hypotree_probes.engines.fetch import fetch
 from hypotree_probes.engines.harness.client import HarnessError
 from hypotree_probes.engines.ledger_from_run import ledger_from_run, rule_from_run
+from hypotree_probes.engines.sizes import draft_sizes
 
 IDS: Final = [2, 30, 58]
 _SIZES: Final = {"num_hidden_layers": 61, "hidden_size": 7168}
@@ -43,7 +44,9 @@ def draft_row(engine: Engine, folder: Path) -> Row:
         found = ask_about_draft(engine, draft, {"coverage": shapes, "widths": [3 * hidden, hidden]})
     except HarnessError as failure:
         return (release, folder.name, f"{failure.kind}: {failure.why}"[:90], "", "", "", "")
-    ledger = ledger_from_run(shapes, rule_from_run(engine, found), found["coverage"])
+    ledger = ledger_from_run(
+        shapes, rule_from_run(engine, found), found["coverage"], draft_sizes(draft.config())
+    )
     lost = len(ledger.unwritten) + ledger.lacks_head
     fired = [_fires(entry) for entry in found["widths"]]
     return (
@@ -139,12 +142,14 @@ def main(arguments: Sequence[str]) -> int:
             fetch(spec)
         engine = Engine(spec)
         rows += [draft_row(engine, folder) for folder in drafts]
-        row, wrong = target_row(engine)
-        targets.append(row)
-        faults += [f"{row[0]}: {text}" for text in wrong]
+        if ADAPTERS[engine.name].resolvers:
+            row, wrong = target_row(engine)
+            targets.append(row)
+            faults += [f"{row[0]}: {text}" for text in wrong]
     _print(("engine", "checkpoint", "written", "unwritten", "dropped", "fc at 3H", "fc at H"), rows)
     captured = tuple(f"{IDS} on {name}" for name in _TARGETS)
-    _print(("engine", *captured, "set", "silent", "no setter", "cannot tell"), targets)
+    if targets:
+        _print(("engine", *captured, "set", "silent", "no setter", "cannot tell"), targets)
     sys.stdout.write("".join(f"{fault}\n" for fault in faults))
     return 0
 

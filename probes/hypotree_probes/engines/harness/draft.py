@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,6 +22,8 @@ PART_NAMES: Final[dict[str, dict[Any, str]]] = {
 }
 _MAX_RETRIES: Final = 64
 
+#: How an engine builds its class from a config.
+Make = Callable[[type, Any], nn.Module]
 Shapes = Mapping[str, tuple[int, ...]]
 
 
@@ -52,8 +54,11 @@ class Loading:
 class Draft:
     """One draft class of the engine, built anew for every question."""
 
-    def __init__(self, model_class: type, config: Mapping[str, Any], watch: Watch) -> None:
+    def __init__(
+        self, model_class: type, config: Mapping[str, Any], watch: Watch, make: Make | None = None
+    ) -> None:
         self.model_class, self._config, self.watch = model_class, config, watch
+        self._make = make or (lambda kind, held: kind(held))
 
     def build(self, device: str = "meta", dtype: torch.dtype = torch.float32) -> nn.Module:
         """An instance, with the start values that fresh layers have."""
@@ -61,7 +66,9 @@ class Draft:
         torch.set_default_dtype(dtype)
         try:
             with torch.device(device), torch.no_grad():
-                made: nn.Module = self.model_class(WatchedConfig(self._config, self.watch))
+                made: nn.Module = self._make(
+                    self.model_class, WatchedConfig(self._config, self.watch)
+                )
         finally:
             torch.set_default_dtype(before)
         return made.eval()
@@ -113,7 +120,7 @@ def _load_once(
     except Exception as error:
         if not current[0]:
             raise
-        stopped = _stop(model, current[0], error)
+        stopped = _stop(model, current[0], error, follow)
     finally:
         logging.getLogger().removeHandler(heard)
     return _account(model, follow, heard, shapes), stopped
@@ -139,14 +146,22 @@ def _account(model: nn.Module, follow: Provenance, heard: _Heard, shapes: Shapes
     return loading
 
 
-def _stop(model: nn.Module, tensor: str, error: Exception) -> Stop:
-    """What was being filled, by the innermost variable called `param`, the engines' name for it."""
+def _stop(model: nn.Module, tensor: str, error: Exception, follow: Provenance) -> Stop:
+    """What was being filled, by the innermost variable called `param`, the engines' name for it.
+
+    A loader that gathers all tensors first stops long after the last one was handed to it: so the
+    tensor is the innermost variable that was made of exactly one.
+    """
     trace, found, name = error.__traceback__, None, ""
     own = {storage(parameter): path for path, parameter in parameters(model).items()}
     while trace is not None:
         value = trace.tb_frame.f_locals.get("param")
         if isinstance(value, Tensor):
             found, name = tuple(value.shape), own.get(storage(value), name)
+        for held in trace.tb_frame.f_locals.values():
+            names = follow.names_of(held) if isinstance(held, Tensor) else frozenset()
+            if len(names) == 1 and storage(held) not in own:
+                (tensor,) = names
         trace = trace.tb_next
     return Stop(tensor, f"{type(error).__name__}: {error}"[:500], name, found)
 

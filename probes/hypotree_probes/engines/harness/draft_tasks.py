@@ -13,7 +13,7 @@ from hypotree_probes.engines.harness.attention import Rope
 from hypotree_probes.engines.harness.compare import compare
 from hypotree_probes.engines.harness.config import Watch
 from hypotree_probes.engines.harness.coverage_task import coverage
-from hypotree_probes.engines.harness.draft import Draft
+from hypotree_probes.engines.harness.draft import Draft, Make
 from hypotree_probes.engines.harness.forward_task import shapes_only, values
 from hypotree_probes.engines.harness.importer import load
 from hypotree_probes.engines.harness.lines import Lines
@@ -27,7 +27,12 @@ def run_draft_tasks(
     torch.manual_seed(0)
     _quiet_device()
     tasks, module = request["tasks"], load(request["module"])
-    draft = Draft(getattr(module, request["class"]), request["config"], watch)
+    make: Make | None = None
+    if request["package"] == "vllm":
+        from hypotree_probes.engines.harness import vllm_environment
+
+        make = vllm_environment.make
+    draft = Draft(getattr(module, request["class"]), request["config"], watch, make)
     result: dict[str, Any] = {}
     if "coverage" in tasks:
         shapes = {name: tuple(shape) for name, shape in tasks["coverage"].items()}

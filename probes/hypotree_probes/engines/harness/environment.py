@@ -62,7 +62,7 @@ _NO_DEVICE: Final = (
     "cpu_has_amx_support", "is_dp_attention_enabled", "is_gfx95_supported", "is_sm100_supported",
 )  # fmt: skip
 
-STAND_INS: Final[dict[str, Any]] = {
+_COMMON: Final[dict[str, Any]] = {
     "RMSNorm": standins.RMSNorm,
     "GemmaRMSNorm": stub("GemmaRMSNorm"),
     "ReplicatedLinear": standins.Linear,
@@ -73,19 +73,31 @@ STAND_INS: Final[dict[str, Any]] = {
     "VocabParallelEmbedding": standins.VocabParallelEmbedding,
     "ParallelLMHead": standins.ParallelLMHead,
     "SiluAndMul": standins.SiluAndMul,
+    "get_rope": attention.get_rope,
+    "get_pp_group": lambda: GROUP,
+    "get_tensor_model_parallel_rank": lambda: 0,
+    "get_tensor_model_parallel_world_size": lambda: 1,
+}
+
+_SGLANG: Final[dict[str, Any]] = {
     "LogitsProcessor": standins.LogitsProcessor,
     "RadixAttention": attention.Attention,
-    "get_rope": attention.get_rope,
     "DualGemm": DualGemm,
     "layer_stack": _Nothing,
-    "get_pp_group": lambda: GROUP,
     "get_parallel": lambda: _PARALLEL,
     "get_spec": lambda: _SPEC,
     "get_global_server_args": lambda: _ARGS,
     "get_server_args": lambda: _ARGS,
-    "get_tensor_model_parallel_rank": lambda: 0,
-    "get_tensor_model_parallel_world_size": lambda: 1,
     "get_attention_tp_rank": lambda: 0,
     "get_attention_tp_size": lambda: 1,
     **{name: (lambda *_, **__: False) for name in _NO_DEVICE},
 }
+
+
+def stand_ins_of(package: str) -> dict[str, Any]:
+    """The stand-ins of one engine's package, by name."""
+    if package == "vllm":
+        from hypotree_probes.engines.harness.vllm_environment import VLLM
+
+        return _COMMON | VLLM
+    return _COMMON | _SGLANG

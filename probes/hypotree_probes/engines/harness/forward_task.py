@@ -56,8 +56,22 @@ def step(
     count = hidden.shape[0]
     tokens = torch.zeros(count, dtype=torch.long) if ids is None else ids
     positions = torch.arange(start, start + count)
+    if hasattr(model, "combine_hidden_states"):
+        return _vllm_step(model, phase, hidden, tokens, positions)
     out = model(tokens, positions, Batch(phase, hidden, cache))
     return out.next_token_logits, out.hidden_states
+
+
+def _vllm_step(
+    model: Any, phase: str, hidden: Tensor, tokens: Tensor, positions: Tensor
+) -> tuple[Tensor, Tensor]:
+    """As vLLM's proposer does: combine the target's states, then forward; logits of the draft's own.
+
+    Source: vllm 0.33.0 v1/spec_decode/llm_base_proposer.py (combine_hidden_states first).
+    """
+    states = model.combine_hidden_states(hidden) if phase == EXTEND else hidden
+    out, state = model(tokens, positions, states)
+    return model.logits_processor(model.lm_head, out), state
 
 
 def values(

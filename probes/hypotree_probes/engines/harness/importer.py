@@ -10,6 +10,7 @@ from __future__ import annotations
 import __future__
 
 import builtins
+import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -160,6 +161,9 @@ def _import(
     name: str, space: Any = None, local: Any = None, wanted: Any = (), level: int = 0
 ) -> Any:
     """`__import__`, with stubs for foreign packages; torch goes on importing its own triton."""
+    if not level and name == "regex":
+        # vLLM's `import regex as re`: what it asks of it here, the standard library can do.
+        return re
     if level or name.partition(".")[0] not in FOREIGN:
         return builtins.__import__(name, space, local, wanted, level)
     return _Played(name if wanted else name.partition(".")[0], _nothing)

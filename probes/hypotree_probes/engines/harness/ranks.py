@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, Final
@@ -12,12 +13,20 @@ GROUP: Final = SimpleNamespace(
 )
 
 #: Plain functions that are cut out of the engine's own source.
-SLICED: Final = frozenset({"add_prefix", "default_weight_loader", "get_layer_id"})
+SLICED: Final = frozenset({
+    "add_prefix", "default_weight_loader", "get_layer_id",
+    # vLLM
+    "supports_kw", "cdiv", "get_pp_indices", "AutoWeightsLoader", "WeightsMapper",
+})  # fmt: skip
 
 
-def stand_ins() -> Mapping[str, Any]:
+def stand_ins(package: str) -> Callable[[], Mapping[str, Any]]:
     """The stand-ins; torch is imported at the first question, which a setter seldom asks."""
-    found: Mapping[str, Any] = import_module(
-        "hypotree_probes.engines.harness.environment"
-    ).STAND_INS
-    return found
+
+    @lru_cache(maxsize=1)
+    def get() -> Mapping[str, Any]:
+        module = import_module("hypotree_probes.engines.harness.environment")
+        found: Mapping[str, Any] = module.stand_ins_of(package)
+        return found
+
+    return get

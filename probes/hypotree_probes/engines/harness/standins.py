@@ -50,6 +50,7 @@ class Linear(nn.Module):
             raise Undecidable("the engine asks for quantised layers")
         self.input_size, self.output_size = input_size, output_size
         self.skip_bias_add = bool(options.get("skip_bias_add", False))
+        self.return_bias = bool(options.get("return_bias", True))
         self.weight = parameter(output_size, input_size, loader=self.weight_loader)
         self.bias = parameter(output_size, loader=self.weight_loader) if bias else None
         self.quant_method = None
@@ -58,10 +59,11 @@ class Linear(nn.Module):
         """One tensor fills it."""
         copy_whole(param, loaded)
 
-    def forward(self, x: Tensor, *_: Any, **__: Any) -> tuple[Tensor, Tensor | None]:
+    def forward(self, x: Tensor, *_: Any, **__: Any) -> Any:
         """The product, and the bias if it is to be added by the caller."""
         held = self.bias if self.skip_bias_add else None
-        return F.linear(x, self.weight, None if self.skip_bias_add else self.bias), held
+        product = F.linear(x, self.weight, None if self.skip_bias_add else self.bias)
+        return (product, held) if self.return_bias else product
 
 
 class Stacked(Linear):
@@ -76,7 +78,12 @@ class Stacked(Linear):
             at += size
 
     def weight_loader(self, param: Tensor, loaded: Tensor, loaded_shard_id: Any = None) -> None:
-        """A shard fills its rows; without a shard id the tensor is stacked already."""
+        """A shard fills its rows; without a shard id the tensor is stacked already.
+
+        vLLM 0.28 and 0.33 write the id on the tensor itself (models/utils.py, WeightsMapper).
+        """
+        if loaded_shard_id is None:
+            loaded_shard_id = getattr(loaded, "shard_id", None)
         if loaded_shard_id is None:
             copy_whole(param, loaded)
             return

@@ -32,8 +32,10 @@ class Stub:
             raise AttributeError(name)
         return _touched(f"{self._stub_name}.{name}")
 
-    def __call__(self, *_: object, **__: object) -> Any:
-        """Another stub."""
+    def __call__(self, *arguments: object, **__: object) -> Any:
+        """Another stub; one that cannot be called where it decorates the engine's own code."""
+        if any(map(_is_engines, arguments)):
+            return Decorated(f"{self._stub_name}()")
         return _touched(f"{self._stub_name}()")
 
     def __repr__(self) -> str:
@@ -76,6 +78,14 @@ class Stub:
         return self._refuse()
 
 
+class Decorated(Stub):
+    """What a stub makes of a function of the engine's: to call it would skip the engine's code."""
+
+    def __call__(self, *_: object, **__: object) -> Any:
+        """Never: that would answer without running what was asked about."""
+        return self._refuse()
+
+
 class Mute(Stub):
     """A stub that does not even have attributes: `hasattr` on it would be an answer."""
 
@@ -86,6 +96,12 @@ class Mute(Stub):
 
     def __setattr__(self, name: str, value: object) -> None:
         self._refuse()
+
+
+def _is_engines(value: object) -> bool:
+    """Whether a value is a function that the engine's files define."""
+    code = getattr(value, "__code__", None)
+    return str(getattr(code, "co_filename", "")).startswith("<engine>/")
 
 
 def _is_typing() -> bool:

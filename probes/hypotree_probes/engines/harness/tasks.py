@@ -18,9 +18,10 @@ RESOLVED: Final = "resolved"
 
 def run_tasks(request: dict[str, Any], parent: Any) -> dict[str, Any]:
     """Install the import hook and run every task that the request names."""
-    files = EngineFiles(request["package"], parent.file, parent.has)
+    package = request["package"]
+    files = EngineFiles(package, parent.file, parent.has)
     models = f"{request['models']}."
-    install(EngineFinder(files, lambda name: name.startswith(models), stand_ins, SLICED))
+    install(EngineFinder(files, lambda name: name.startswith(models), stand_ins(package), SLICED))
     lines, watch = Lines(), Watch()
     tasks = request["tasks"]
     result: dict[str, Any] = {}
