@@ -60,6 +60,10 @@ class Draft:
         self.model_class, self._config, self.watch = model_class, config, watch
         self._make = make or (lambda kind, held: kind(held))
 
+    def smaller(self, rows: int) -> Draft:
+        """The same with another vocabulary: for when the target's table is played anyway."""
+        return Draft(self.model_class, {**self._config, "vocab_size": rows}, self.watch, self._make)
+
     def build(self, device: str = "meta", dtype: torch.dtype = torch.float32) -> nn.Module:
         """An instance, with the start values that fresh layers have."""
         before = torch.get_default_dtype()
@@ -147,7 +151,7 @@ def _account(model: nn.Module, follow: Provenance, heard: _Heard, shapes: Shapes
 
 
 def _stop(model: nn.Module, tensor: str, error: Exception, follow: Provenance) -> Stop:
-    """What was being filled, by the innermost variable called `param`, the engines' name for it.
+    """What was being filled, by the innermost call's argument `param`, the engines' name for it.
 
     A loader that gathers all tensors first stops long after the last one was handed to it: so the
     tensor is the innermost variable that was made of exactly one.
@@ -155,13 +159,17 @@ def _stop(model: nn.Module, tensor: str, error: Exception, follow: Provenance) -
     trace, found, name = error.__traceback__, None, ""
     own = {storage(parameter): path for path, parameter in parameters(model).items()}
     while trace is not None:
-        value = trace.tb_frame.f_locals.get("param")
-        if isinstance(value, Tensor):
-            found, name = tuple(value.shape), own.get(storage(value), name)
-        for held in trace.tb_frame.f_locals.values():
+        frame = trace.tb_frame
+        for held in frame.f_locals.values():
             names = follow.names_of(held) if isinstance(held, Tensor) else frozenset()
             if len(names) == 1 and storage(held) not in own:
                 (tensor,) = names
+        # An argument, not a variable: in a loop that may still be the one before.
+        arguments = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+        value = frame.f_locals.get("param") if "param" in arguments else None
+        found = tuple(value.shape) if isinstance(value, Tensor) else None
+        if isinstance(value, Tensor):
+            name = own.get(storage(value), name)
         trace = trace.tb_next
     return Stop(tensor, f"{type(error).__name__}: {error}"[:500], name, found)
 

@@ -61,6 +61,8 @@ def _values(
     draft: Draft, options: dict[str, Any], config: dict[str, Any], parent: Any, lines: Lines
 ) -> dict[str, Any]:
     weights = {name: _tensor(parent, name, entry) for name, entry in options["tensors"].items()}
+    if options.get("rows"):
+        draft = draft.smaller(options["rows"])
     run = values(draft, weights, options, lines)
     logits = run["logits"].float()
     result = {
