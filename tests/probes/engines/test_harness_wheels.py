@@ -20,8 +20,10 @@ from hypotree.artifact.engine import Engine
 from hypotree.fix.stage import stage
 from hypotree.model.verdict import Authority, Role
 from hypotree.probe.runner import BoundInput, ProbeRun, run_here
+from hypotree_probes.engines.coverage_cases import HEALTHY_CONFIG, healthy_tensors
 from hypotree_probes.engines.rules import rule_set
 from hypotree_probes.engines.table import draft_row, target_row
+from hypotree_probes.planting import plant_checkpoint
 
 OLD, NEW = "sglang@0.5.10", "sglang@0.5.12"
 MODEL = "srt/models/llama_eagle3.py"
@@ -89,7 +91,8 @@ def test_ids_2_30_58_are_captured_behind_those_layers(
 @pytest.mark.parametrize(
     ("spec", "unwritten", "llama", "kimi"),
     [
-        ("sglang@0.4.6", "7", "[3, 31, 59]", "no class"),
+        # Its setter takes no ids yet.
+        ("sglang@0.4.6", "7", "raises", "no class"),
         ("sglang@0.5.2", "7", "[3, 31, 59]", "no class"),
         ("sglang@0.5.6", "7", "[3, 31, 59]", "no class"),
         ("sglang@0.5.8", "7", "[3, 31, 59]", "no class"),
@@ -110,3 +113,72 @@ def test_the_facts_hold_on_every_release(
     assert row[5:] == ("fires", "silent")
     captured, _ = target_row(engine)
     assert captured[1:3] == (llama, kimi)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", ["vllm@0.20.0", "vllm@0.28.0", "vllm@0.33.0"])
+def test_vllm_loads_both_names_whole_and_always_applies_fc(
+    spec: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(wheel(spec, monkeypatch))
+    for draft in (SPECULATORS, SPECFORGE):
+        row = draft_row(engine, draft)
+        assert row[3:] == ("0", "0", "fires", "stops")
+        assert values(spec, draft, 96)["compared"]["diverges"] == ""
+
+
+@pytest.mark.slow
+def test_a_qwen3_draft_stops_vllm_0_20_and_has_a_class_of_its_own_in_0_33(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    qwen3 = SPECULATORS.with_name("speculators-0.9.0-qwen3")
+    old = probe("param-coverage", draft=qwen3, engine=wheel("vllm@0.20.0", monkeypatch))
+    assert confirmed(old) == {"params.dropped"}
+    assert "stops at start" in old.finding("params.dropped").why
+    new = probe("param-coverage", draft=qwen3, engine=wheel("vllm@0.33.0", monkeypatch))
+    assert confirmed(new) == set()
+
+
+@pytest.mark.slow
+def test_kimi_k25_has_no_setter_in_0_5_9_and_delegates_in_0_5_10(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.json").write_text(
+        '{"architectures": ["KimiK25ForConditionalGeneration"],'
+        ' "text_config": {"num_hidden_layers": 61, "hidden_size": 7168}}'
+    )
+    found = {
+        spec: confirmed(
+            probe("delegation", draft=SPECFORGE, target=tmp_path, engine=wheel(spec, monkeypatch))
+        )
+        for spec in ("sglang@0.5.9", "sglang@0.5.10")
+    }
+    assert found == {"sglang@0.5.9": {"aux.delegation-missing"}, "sglang@0.5.10": set()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spec", "is_ignored"), [("sglang@0.5.16", True), ("sglang@0.5.18", False)]
+)
+def test_norm_before_fc_is_read_from_0_5_17(
+    spec: str, is_ignored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = plant_checkpoint(
+        tmp_path, healthy_tensors("midlayer"), HEALTHY_CONFIG | {"norm_before_fc": True}
+    )
+    found = confirmed(probe("config-effective", draft=draft, engine=wheel(spec, monkeypatch)))
+    assert ("config.norm-flag-ignored" in found) is is_ignored
+
+
+@pytest.mark.slow
+def test_rope_parameters_are_read_from_0_5_10(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = HEALTHY_CONFIG | {"rope_parameters": {"rope_theta": 500000.0, "rope_type": "default"}}
+    draft = plant_checkpoint(tmp_path, healthy_tensors("midlayer"), config)
+    found = {
+        spec: "config.rope-mismatch"
+        in confirmed(probe("config-effective", draft=draft, engine=wheel(spec, monkeypatch)))
+        for spec in ("sglang@0.5.9", "sglang@0.5.10")
+    }
+    assert found == {"sglang@0.5.9": True, "sglang@0.5.10": False}
