@@ -28,6 +28,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "undo": ("undo", "undo", "Put back what a fix did."),
     "redo": ("undo", "redo", "Undo the latest undo."),
     "journal": ("journal", "journal", "Show or verify a session's journal."),
+    "trace": ("trace", "trace", "Print hook specs for a running engine; show a trace."),
     "report": ("report", "report", "Export a session as a report."),
     "token": ("approve", "token", "Make a new token with which a person approves."),
 }

@@ -73,6 +73,7 @@ def show_probe(name: str, as_json: bool) -> None:
 @click.option("--truth-form", type=click.Choice(["offsets", "absolute"]), help="Form of that map.")
 @click.option("--engine", metavar="SPEC", help="sglang@VERSION, sglang:PATH, vllm@VERSION, …")
 @click.option("--target", metavar="PATH", help="The target checkpoint (its config is enough).")
+@click.option("--train-config", "train", metavar="PATH", help="The config that training used.")
 @click.option("--log", metavar="PATH", help="A server log.")
 @click.option("--trace", metavar="PATH", help="A recorded forward trace.")
 @click.option("--hidden-states", "sample", metavar="PATH", help="A recorded sample.")

@@ -16,7 +16,7 @@ from hypotree.probe import ProbeContext
 from hypotree_probes.eagle3.draft import find_tensor
 from hypotree_probes.eagle3.reference import Acceptance, DraftConfig, Drafter, replay
 from hypotree_probes.eagle3.torch_tensors import to_torch
-from hypotree_probes.engines.coverage_facts import gather
+from hypotree_probes.engines.coverage_facts import NoCoverage, gather
 
 #: What a linear layer that was never loaded holds is arbitrary; this scale keeps it finite.
 _UNLOADED_SCALE = 0.02
@@ -114,8 +114,8 @@ def _dropped(context: ProbeContext, draft: Checkpoint) -> tuple[frozenset[str], 
     if engine is None:
         return frozenset(), "every tensor loaded"
     found = gather(context, draft, engine)
-    if isinstance(found, str):
-        return frozenset(), f"every tensor loaded ({found})"
+    if isinstance(found, NoCoverage):
+        return frozenset(), f"every tensor loaded ({found.why})"
     dropped = frozenset(found.ledger.dropped)
     if not dropped:
         return dropped, f"{found.engine} loads every tensor"
