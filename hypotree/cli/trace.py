@@ -61,7 +61,7 @@ def spec(engine: str, output: str) -> None:
 @trace.command("show")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @json_option
-def show(file: str, as_json: bool) -> None:  # noqa: FBT001 - click passes flags
+def show(file: str, as_json: bool) -> None:
     """Which modules fired in which phase, how often, on which shapes."""
     record = Trace(file).record()
     calls = Counter((call.phase, call.module, _shapes(call)) for call in record.calls)
