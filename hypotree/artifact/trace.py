@@ -60,6 +60,8 @@ class TraceRecord:
     """Line number of each call."""
     state: Literal["complete", "cut-off", "dead"]
     canary: TraceCanary | None = None
+    has_end: bool = True
+    """Whether a trace_end stands there that counts the calls."""
 
     def fired(self, module: str) -> tuple[int, ...]:
         """Indices of the calls of `module`, by whole path or by its last parts."""
@@ -115,7 +117,7 @@ class Trace(Log):
         state: Literal["complete", "cut-off", "dead"] = (
             "dead" if not calls else "complete" if complete else "cut-off"
         )
-        return TraceRecord(start, tuple(calls), tuple(numbers), state, canary)
+        return TraceRecord(start, tuple(calls), tuple(numbers), state, canary, complete)
 
     def _event(self, number: int, line: str) -> _Event:
         try:

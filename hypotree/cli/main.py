@@ -18,6 +18,7 @@ from hypotree.errors import EXIT_TOOL, EXIT_USAGE, HypotreeError, ToolError
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "demo": ("demo", "demo", "Replay the founding incident with the real commands."),
     "probe": ("probe", "probe", "List, show and run probes."),
+    "diff": ("diff", "diff", "Compare two checkpoints by the content of their tensors."),
     "new": ("new", "new", "Start a session in a folder."),
     "show": ("show", "show", "Show a session's tree and where each hypothesis stands."),
     "add": ("add", "add", "Add a hypothesis to a session."),
