@@ -53,6 +53,8 @@ COMMAND_LINES: dict[str, list[str]] = {
     "redo": ["redo --session {s}"],
     "journal show": ["journal show {s}", "journal show {s} --json"],
     "journal verify": ["journal verify {s}", "journal verify {s} --json"],
+    "trace spec": ["trace spec sglang", "trace spec vllm -o {r}/t.jsonl"],
+    "trace show": ["trace show {r}/map.safetensors"],
     "report export": ["report export {s}", "report export {s} -o {r}/report.md"],
 }  # fmt: skip
 #: Commands that have nothing to do with a session that is there.
