@@ -17,6 +17,7 @@ _READERS: Final = {
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
+    "train-config": ("hypotree.artifact.train_config", "TrainConfig"),
 }
 KINDS: Final = tuple(_READERS)
 
