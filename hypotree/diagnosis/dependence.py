@@ -14,7 +14,7 @@ from hypotree.errors import HypotreeError
 
 def dependence(kind: str, locator: str, draft: Path) -> str:
     """How the artifact depends on the draft, in words; "" if it does not or cannot be read."""
-    ours = _identities(Checkpoint, draft)
+    ours = _weights(_identities(Checkpoint, draft))
     try:
         theirs = open_artifact(kind, locator).identities()
     except (HypotreeError, OSError):
@@ -33,6 +33,11 @@ def _identities(kind: type[Artifact], path: Path) -> tuple[FileIdentity, ...]:
         return kind(str(path)).identities()
     except (HypotreeError, OSError):
         return ()
+
+
+def _weights(files: tuple[FileIdentity, ...]) -> tuple[FileIdentity, ...]:
+    """Draft and target rightly share a tokenizer; weights they do not."""
+    return tuple(f for f in files if not f.path.endswith(".json"))
 
 
 def _same_bytes(one: FileIdentity, other: FileIdentity) -> bool:
