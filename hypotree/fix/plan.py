@@ -8,11 +8,11 @@ from pathlib import Path
 from hypotree.artifact.base import Artifact
 from hypotree.artifact.checkpoint import Checkpoint, tensor_digest
 from hypotree.artifact.files import FileTree
-from hypotree.artifact.tensor import TensorValue
 from hypotree.digest import Digest
+from hypotree.fix.difference import differing_elements, element, element_width
 from hypotree.fix.stage import StagedTree
 from hypotree.model.edit import Edit, InsertTensor, RenameTensors, inputs_used, tensors_named
-from hypotree.model.evidence import Read, Scalar
+from hypotree.model.evidence import Read
 from hypotree.model.fix import FilePlan, Plan, TensorChange
 
 _ROWS = 6
@@ -58,11 +58,20 @@ def current_digest(path: Path, read: Read) -> Digest:
 
 def changed_reads(path: Path, reads: Iterable[Read]) -> tuple[str, ...]:
     """Names of those reads that no longer digest to what they did."""
+    return tuple(_name(read) for read in reads if current_digest(path, read) != read.sha256)
+
+
+def differing_reads(path: Path, reads: Iterable[Read]) -> tuple[str, ...]:
+    """The same, each with what it digests to and what it should."""
     return tuple(
-        f"{read.kind} {read.name}" if read.kind != "file" else read.name
+        f"{_name(read)} is {now.short}…, was left as {read.sha256.short}…"
         for read in reads
-        if current_digest(path, read) != read.sha256
+        if (now := current_digest(path, read)) != read.sha256
     )
+
+
+def _name(read: Read) -> str:
+    return read.name if read.kind == "file" else f"{read.kind} {read.name}"
 
 
 def _file_plan(
@@ -94,74 +103,56 @@ def _reads(file: str, checkpoint: Checkpoint, tensors: list[str]) -> tuple[Read,
 def _changes(
     file: str, before: Checkpoint, after: Checkpoint, edits: tuple[Edit, ...]
 ) -> tuple[TensorChange, ...]:
+    """Of the tensors that are in `file` afterwards; no edit moves one to another file."""
     changes: list[TensorChange] = []
-    for edit in edits:
-        if isinstance(edit, RenameTensors):
-            changes += [
-                _renamed(old, new, before)
-                for old, new in edit.names.items()
-                if _is_in(file, before, old)
-            ]
-        elif isinstance(edit, InsertTensor):
-            changes += [_inserted(edit.tensor, after)] if _is_in(file, after, edit.tensor) else []
-        elif _is_in(file, before, edit.tensor):
-            changes.append(_replaced(edit.tensor, before, after))
+    for new, (old, has_new_bytes) in _lineage(edits).items():
+        where = after.locate(new)
+        if where is None or where[0] != file:
+            continue
+        if not old:
+            changes.append(_inserted(new, after))
+        elif has_new_bytes:
+            changes.append(_replaced(old, new, before, after))
+        elif old != new:
+            changes.append(TensorChange(old, new, where[1].dtype, where[1].shape))
     return tuple(changes)
 
 
-def _is_in(file: str, checkpoint: Checkpoint, name: str) -> bool:
-    where = checkpoint.locate(name)
-    return where is not None and where[0] == file
-
-
-def _renamed(old: str, new: str, before: Checkpoint) -> TensorChange:
-    where = before.locate(old)
-    assert where is not None
-    return TensorChange(old, new, where[1].dtype, where[1].shape)
+def _lineage(edits: tuple[Edit, ...]) -> dict[str, tuple[str, bool]]:
+    """Each touched tensor by its last name: its first ("" if it is new), and if its bytes are new."""
+    touched: dict[str, tuple[str, bool]] = {}
+    for edit in edits:
+        if isinstance(edit, RenameTensors):
+            touched |= {new: touched.pop(old, (old, False)) for old, new in edit.names.items()}
+        elif isinstance(edit, InsertTensor):
+            touched[edit.tensor] = ("", True)
+        else:
+            touched[edit.tensor] = (touched.get(edit.tensor, (edit.tensor, True))[0], True)
+    return touched
 
 
 def _inserted(name: str, after: Checkpoint) -> TensorChange:
     value = after.tensor(name)
     assert value is not None
-    rows = tuple((i, None, v) for i, v in enumerate(_elements(value)[:_ROWS]))
+    count = len(value.data) // element_width(value)
+    rows = tuple((i, None, element(value, i)) for i in range(min(count, _ROWS)))
     return TensorChange(
-        "",
-        name,
-        value.dtype,
-        value.shape,
-        None,
-        tensor_digest(name, value),
-        len(_elements(value)),
-        rows,
+        "", name, value.dtype, value.shape, None, tensor_digest(name, value), count, rows
     )
 
 
-def _replaced(name: str, before: Checkpoint, after: Checkpoint) -> TensorChange:
-    old, new = before.tensor(name), after.tensor(name)
+def _replaced(old_name: str, new_name: str, before: Checkpoint, after: Checkpoint) -> TensorChange:
+    old, new = before.tensor(old_name), after.tensor(new_name)
     assert old is not None
     assert new is not None
-    pairs = list(zip(_elements(old), _elements(new), strict=True))
-    different = [i for i, (a, b) in enumerate(pairs) if a != b]
-    rows: tuple[tuple[Scalar, ...], ...] = tuple((i, *pairs[i]) for i in different[:_ROWS])
+    count, first = differing_elements(old, new, _ROWS)
     return TensorChange(
-        name, name, new.dtype, new.shape, tensor_digest(name, old), tensor_digest(name, new),
-        len(different), rows,
-    )  # fmt: skip
-
-
-def _elements(value: TensorValue) -> list[int]:
-    """Integers as they are; other dtypes as their raw bytes, one number an element."""
-    if value.is_integer or value.dtype == "BOOL":
-        return value.integers()
-    width = max(len(value.data) // max(_count(value), 1), 1)
-    return [
-        int.from_bytes(value.data[i : i + width], "little")
-        for i in range(0, len(value.data), width)
-    ]
-
-
-def _count(value: TensorValue) -> int:
-    total = 1
-    for size in value.shape:
-        total *= size
-    return total
+        before=old_name,
+        after=new_name,
+        dtype=new.dtype,
+        shape=new.shape,
+        before_sha256=tensor_digest(old_name, old),
+        after_sha256=tensor_digest(new_name, new),
+        changed=count,
+        rows=tuple((i, element(old, i), element(new, i)) for i in first),
+    )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from hypotree.artifact.base import Artifact
 from hypotree.artifact.checkpoint import INDEX, Checkpoint
+from hypotree.artifact.documents import INDEX as INDEX_LIMITS
+from hypotree.artifact.documents import as_mapping, read_json
 from hypotree.artifact.files import ByteFile, FileIdentity, FileTree
+from hypotree.artifact.plain import plain
 from hypotree.artifact.safetensors_header import Header, TensorLayout
 from hypotree.artifact.tensor import DTYPE_BITS, TensorValue
 from hypotree.errors import MisuseError
@@ -52,12 +56,21 @@ class StagedTree:
 
 @dataclass
 class _Tensor:
-    """One tensor of the new file: where it comes from and what it is called now."""
+    """One tensor of the new file: where it comes from, and what it was and is called."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     bytes: Segment
+    old_name: str = ""
+
+    @property
+    def width(self) -> int:
+        """Bytes of one element, 1 for those that are smaller: its place is a multiple of this."""
+        return max(DTYPE_BITS[self.dtype] // 8, 1)
+
+
+Shards = Mapping[str, list[_Tensor]]
 
 
 def stage(
@@ -69,10 +82,10 @@ def stage(
         if isinstance(edit, RenameTensors):
             _rename(shards, edit.names)
         elif isinstance(edit, InsertTensor):
-            _insert(shards, edit, subject, artifacts)
+            _insert(shards, edit.tensor, resolve(edit.value, edit.dtype, subject, artifacts))
         else:
-            _replace(shards, edit.tensor, resolve(
-                edit.value, _find(shards, edit.tensor).dtype, subject, artifacts))  # fmt: skip
+            dtype = _find(shards, edit.tensor).dtype
+            _replace(shards, edit.tensor, resolve(edit.value, dtype, subject, artifacts))
     staged = {
         file: staged_file
         for file, tensors in shards.items()
@@ -82,60 +95,76 @@ def stage(
 
 
 def _tensors(header: Header) -> list[_Tensor]:
-    in_file_order = sorted(header.tensors.items(), key=lambda item: item[1].begin)
+    """In the order of the file; an empty tensor stands before the one that begins where it does."""
+    in_file_order = sorted(header.tensors.items(), key=lambda item: (item[1].begin, item[1].end))
     return [
-        _Tensor(name, at.dtype, at.shape, Kept(at.begin, at.end - at.begin))
+        _Tensor(name, at.dtype, at.shape, Kept(at.begin, at.end - at.begin), name)
         for name, at in in_file_order
     ]
 
 
-def _find(shards: Mapping[str, list[_Tensor]], name: str) -> _Tensor:
+def _find(shards: Shards, name: str) -> _Tensor:
     for tensors in shards.values():
         for tensor in tensors:
             if tensor.name == name:
                 return tensor
-    raise MisuseError("planning a fix", f"there is no tensor {name!r} to change")
+    raise MisuseError("planning a fix", f"there is no tensor {plain(name)!r} to change")
 
 
-def _rename(shards: Mapping[str, list[_Tensor]], names: Mapping[str, str]) -> None:
-    renamed = [(_find(shards, old), new) for old, new in names.items()]
-    for tensor, new in renamed:
-        tensor.name = new
-    seen: set[str] = set()
-    for tensors in shards.values():
-        for tensor in tensors:
-            if tensor.name in seen:
-                raise MisuseError(
-                    "planning a rename", f"two tensors would be called {tensor.name!r}"
-                )
-            seen.add(tensor.name)
+def _rename(shards: Shards, names: Mapping[str, str]) -> None:
+    """All at once, so that two names can be exchanged."""
+    tensors = {tensor.name: tensor for found in shards.values() for tensor in found}
+    for old, new in names.items():
+        _check_name(new)
+        if old not in tensors:
+            raise MisuseError("planning a rename", f"there is no tensor {plain(old)!r} to rename")
+    for old, new in names.items():
+        tensors[old].name = new
+    count = Counter(tensor.name for found in shards.values() for tensor in found)
+    for new in names.values():
+        if count[new] > 1:
+            raise MisuseError("planning a rename", f"two tensors would be called {plain(new)!r}")
 
 
-def _replace(shards: Mapping[str, list[_Tensor]], name: str, value: TensorValue) -> None:
+def _check_name(name: str) -> None:
+    if not name or name == "__metadata__":
+        raise MisuseError(f"naming a tensor {name!r}", "the format keeps that name for itself")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise MisuseError(f"naming a tensor {plain(name)!r}", "it is no text") from error
+
+
+def _replace(shards: Shards, name: str, value: TensorValue) -> None:
     tensor = _find(shards, name)
     if (value.dtype, value.shape) != (tensor.dtype, tensor.shape):
         raise MisuseError(
-            f"planning new values for {name!r}",
+            f"planning new values for {plain(name)!r}",
             f"they are {value.dtype} {list(value.shape)}, it is {tensor.dtype} {list(tensor.shape)}",
         )
     tensor.bytes = Fresh(value.data)
 
 
-def _insert(
-    shards: dict[str, list[_Tensor]],
-    edit: InsertTensor,
-    subject: Checkpoint,
-    artifacts: Mapping[str, Artifact],
-) -> None:
-    if any(t.name == edit.tensor for tensors in shards.values() for t in tensors):
-        raise MisuseError("planning an insert", f"there is a tensor {edit.tensor!r} already")
-    value = resolve(edit.value, edit.dtype, subject, artifacts)
-    new = _Tensor(edit.tensor, value.dtype, value.shape, Fresh(value.data))
+def _insert(shards: Shards, name: str, value: TensorValue) -> None:
+    _check_name(name)
+    if any(t.name == name for tensors in shards.values() for t in tensors):
+        raise MisuseError("planning an insert", f"there is a tensor {plain(name)!r} already")
     tensors = shards[max(shards)]
-    end = sum(t.bytes.length for t in tensors)
-    width = max(DTYPE_BITS[value.dtype] // 8, 1)
-    # At the end nothing else moves; where that would misalign it, in front, which is aligned.
-    tensors.insert(len(tensors) if end % width == 0 else 0, new)
+    new = _Tensor(name, value.dtype, value.shape, Fresh(value.data))
+    tensors.insert(_place(tensors, new), new)
+
+
+def _place(tensors: list[_Tensor], new: _Tensor) -> int:
+    """The last place where the new tensor is aligned and all that it moves stay so; else the end."""
+    offset = sum(tensor.bytes.length for tensor in tensors)
+    place, moved = len(tensors), 1
+    while offset % new.width or new.bytes.length % moved:
+        if not place:
+            return len(tensors)
+        place -= 1
+        offset -= tensors[place].bytes.length
+        moved = max(moved, tensors[place].width)
+    return place
 
 
 def _build(subject: Checkpoint, file: str, tensors: list[_Tensor]) -> SegmentedFile | None:
@@ -148,10 +177,11 @@ def _build(subject: Checkpoint, file: str, tensors: list[_Tensor]) -> SegmentedF
             tensor.dtype, tensor.shape, at, at + tensor.bytes.length
         )
         at += tensor.bytes.length
-    if _is_same(old, layouts) and not any(isinstance(t.bytes, Fresh) for t in tensors):
+    same = _is_same(old, layouts)
+    if same and not any(isinstance(t.bytes, Fresh) for t in tensors):
         return None
-    head = _framed(old.raw) if _is_same(old, layouts) else _header(old, layouts)
-    return SegmentedFile(subject.tree.open(file), (Fresh(head), *(t.bytes for t in tensors)))
+    head: Segment = Kept(0, old.data_start) if same else Fresh(_header(old, layouts))
+    return SegmentedFile(subject.tree.open(file), (head, *(t.bytes for t in tensors)))
 
 
 def _is_same(old: Header, layouts: Mapping[str, TensorLayout]) -> bool:
@@ -164,35 +194,41 @@ def _is_same(old: Header, layouts: Mapping[str, TensorLayout]) -> bool:
 
 def _header(old: Header, layouts: Mapping[str, TensorLayout]) -> bytes:
     """Length prefix and header; the old data offset is kept wherever the text fits."""
-    entries: dict[str, object] = {"__metadata__": old.metadata} if old.metadata else {}
+    has_metadata = old.metadata or b'"__metadata__"' in old.raw
+    entries: dict[str, object] = {"__metadata__": old.metadata} if has_metadata else {}
     for name, at in layouts.items():
         entries[name] = {
             "dtype": at.dtype, "shape": list(at.shape), "data_offsets": [at.begin, at.end],
         }  # fmt: skip
     text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
     room = old.data_start - 8
-    while room < len(text):
-        room += _PAGE
-    room += -room % 8
-    return _framed(text.ljust(room))
+    if room < len(text):
+        room += -(-(len(text) - room) // _PAGE) * _PAGE
+        room += -room % 8
+    text = text.ljust(room)
+    return len(text).to_bytes(8, "little") + text
 
 
-def _framed(header: bytes) -> bytes:
-    """A header behind its length."""
-    return len(header).to_bytes(8, "little") + header
+def _index(subject: Checkpoint, shards: Shards) -> dict[str, SegmentedFile]:
+    """The index with the renamed and new tensors in it, if there is one and it changes.
 
-
-def _index(subject: Checkpoint, shards: Mapping[str, list[_Tensor]]) -> dict[str, SegmentedFile]:
-    """The index with its weight_map kept true, if there is one and it changes."""
+    Entries of shards that were not opened, and any that were wrong before, stay as they are.
+    """
     if not subject.tree.has(INDEX):
         return {}
     file = subject.tree.open(INDEX)
-    old = file.read(0, file.size)
-    document = json.loads(old)
-    document["weight_map"] = {
-        tensor.name: shard for shard, tensors in shards.items() for tensor in tensors
-    }
-    if json.loads(old)["weight_map"] == document["weight_map"]:
+    document = as_mapping(read_json(file, INDEX, INDEX_LIMITS), INDEX)
+    old = as_mapping(document.get("weight_map"), f"the weight_map of {INDEX}")
+    tensors = [(shard, tensor) for shard, found in shards.items() for tensor in found]
+    renamed = {t.old_name: t.name for _, t in tensors if t.old_name and t.old_name != t.name}
+    added = [(shard, tensor) for shard, tensor in tensors if not tensor.old_name]
+    if not renamed and not added:
         return {}
+    document["weight_map"] = {renamed.get(name, name): shard for name, shard in old.items()} | {
+        tensor.name: shard for shard, tensor in added
+    }
+    metadata = document.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("total_size"), int):
+        metadata["total_size"] += sum(tensor.bytes.length for _, tensor in added)
     new = json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
     return {INDEX: SegmentedFile(file, (Fresh(new),))}

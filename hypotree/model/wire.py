@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -45,10 +46,18 @@ def digest_of(value: object) -> Digest:
     return Digest.of(canonical_json(value))
 
 
+@lru_cache(maxsize=64)
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """One decoder a kind: a journal is read line by line."""
+    return msgspec.json.Decoder(kind, dec_hook=_decode_extra)
+
+
 def decode(data: bytes | str, kind: type[T], what: str) -> T:
     """`data` as a `kind`; `MalformedError` naming `what` if it is anything else."""
     try:
-        return msgspec.json.decode(data, type=kind, dec_hook=_decode_extra)
+        key: Any = kind
+        decoder: msgspec.json.Decoder[T] = _decoder(key)
+        return decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise MalformedError(f"reading {what}", str(error)) from error
 

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypotree.digest import Digest
-from hypotree.errors import HypotreeError
 from hypotree.fix.stage import StagedTree
-from hypotree.fix.target import unsafe_reasons
+from hypotree.fix.target import space_reasons, unsafe_reasons
 from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.declaration import Approve, Hypothesis, Rivals
 from hypotree.model.event import CanaryRan, FixPlanned
 from hypotree.model.fix import Plan, StagedFinding
-from hypotree.model.refusal import Refusal
+from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.probe.canary import run_canary
 from hypotree.probe.registry import code_digest, probe_class
 from hypotree.session.core import SessionCore
@@ -48,14 +47,28 @@ def ask(core: SessionCore, node: str) -> Answer:
     hypothesis = core.hypothesis(node)
     staged = stage_fix(core, node)
     facts = _facts(core, node, hypothesis, staged)
-    first = admit(replace(facts, staged=(), needs_approval=False))
-    findings: tuple[StagedFinding, ...] = ()
-    if staged.view is not None and staged.plan is not None and _is_worth_probing(first):
+    if _codes(facts) <= _BEHIND_CANARY:
         facts = replace(facts, canary_faults=_canary(core, hypothesis))
+    findings: tuple[StagedFinding, ...] = ()
+    if staged.view is not None and staged.plan is not None and _codes(facts) <= _BEHIND_STAGING:
         findings = probe_staged(core, node, staged.view)
         core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
         facts = replace(facts, staged=findings)
     return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts), facts)
+
+
+#: What may stand in the way where the next, dearer question is still worth putting.
+_BEHIND_STAGING = frozenset({
+    RefusalCode.RIVAL_OPEN, RefusalCode.FIX_DOES_NOT_FLIP, RefusalCode.NEEDS_APPROVAL,
+})  # fmt: skip
+_BEHIND_CANARY = _BEHIND_STAGING | {RefusalCode.PROBE_CANNOT_FAIL, RefusalCode.OUT_OF_SCOPE}
+
+
+def _codes(facts: GateFacts) -> frozenset[RefusalCode]:
+    decision = admit(facts)
+    if isinstance(decision, Permit):
+        return frozenset()
+    return frozenset({decision.code, *decision.also})
 
 
 def ask_again(core: SessionCore, answer: Answer) -> Answer:
@@ -70,14 +83,6 @@ def ask_again(core: SessionCore, answer: Answer) -> Answer:
 
 def _is_approved(core: SessionCore, plan: Plan | None) -> bool:
     return plan is not None and plan.digest() in core.state.approved_plans
-
-
-def _is_worth_probing(first: Permit | Refusal) -> bool:
-    """Whether all that stands in the way are questions that probing the staged view answers."""
-    if isinstance(first, Permit):
-        return True
-    late = {"PROBE_CANNOT_FAIL", "RIVAL_OPEN", "FIX_DOES_NOT_FLIP", "NEEDS_APPROVAL"}
-    return {first.code, *first.also} <= late
 
 
 def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged) -> GateFacts:
@@ -99,7 +104,7 @@ def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged)
         version_now=probe.version,
         changed_reads=changes_since(core, node, latest.evidence) if latest else (),
         truths=truth_facts(core, node, hypothesis, names, staged.plan),
-        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe)), ()),
+        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe))),
         open_rivals=_open_rivals(core, node),
         plan=staged.plan,
         plan_problem=staged.problem,
@@ -123,10 +128,10 @@ def _unsafe(
     reasons = list(protected_targets(core, node, hypothesis, staged.plan, names))
     for file in staged.plan.files:
         try:
-            reasons += unsafe_reasons(Path(staged.view.root), file)
-        except (HypotreeError, OSError) as error:
-            reasons.append(f"{file.path}: {error}")
-    return tuple(reasons)
+            reasons += unsafe_reasons(staged.view.root / file.name)
+        except OSError as error:
+            reasons.append(f"{file.path}: {error.strerror or error}")
+    return (*reasons, *space_reasons((Path(f.path), f.size_after) for f in staged.plan.files))
 
 
 def _open_rivals(core: SessionCore, node: str) -> tuple[str, ...]:

@@ -1,0 +1,84 @@
+"""What a swap is given: the files to replace, each with its undo pack on disk already."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypotree.artifact.files import DiskFile
+from hypotree.digest import Digest
+from hypotree.errors import RefusedError, ToolError
+from hypotree.fix.plan import differing_reads
+from hypotree.fix.segments import SegmentedFile
+from hypotree.fix.stage import StagedTree
+from hypotree.fix.undo import UndoStore
+from hypotree.gate.decision import Permit
+from hypotree.model.evidence import Read
+from hypotree.model.fix import FileSwap
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """One file to be replaced, with its undo pack on disk already."""
+
+    path: Path
+    staged: SegmentedFile
+    before: tuple[Read, ...]
+    after: tuple[Read, ...]
+    pack: Digest
+
+    def record(self) -> FileSwap:
+        """The journal's value for it."""
+        return FileSwap(
+            str(self.path), self.before, self.after, self.staged.base.size, self.staged.size,
+            self.pack, "reflink-or-copy", self.staged.fresh_bytes,
+        )  # fmt: skip
+
+
+def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
+    """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
+    Permit.check(permit)
+    with machine_errors("keeping the old bytes for an undo"):
+        return tuple(
+            Replacement(
+                Path(file.path), staged.staged[file.name], file.based_on, file.after,
+                undo.keep(staged.staged[file.name]),
+            )
+            for file in permit.plan.files
+        )  # fmt: skip
+
+
+def prepare_undo(
+    swaps: tuple[FileSwap, ...], undo: UndoStore, *, keep: bool = True
+) -> tuple[Replacement, ...]:
+    """The replacements that put `swaps` back; a conflict if a file is not as they left it.
+
+    With `keep` the undo can itself be undone: its own packs are written.
+    """
+    return tuple(_inverse(swap, undo, keep=keep) for swap in swaps)
+
+
+def _inverse(swap: FileSwap, undo: UndoStore, *, keep: bool) -> Replacement:
+    path = Path(swap.path)
+    if conflicts := differing_reads(path, swap.after):
+        raise RefusedError(
+            f"undoing the change of {path}",
+            f"it is not as that change left it: {'; '.join(conflicts)}",
+            "undo what came later first, or restore by hand from the undo pack",
+        )
+    with machine_errors(f"keeping the bytes of {path} for a redo"):
+        view = undo.restore(swap.pack, DiskFile(path))
+        pack = undo.keep(view) if keep else swap.pack
+    return Replacement(path, view, swap.after, swap.before, pack)
+
+
+@contextlib.contextmanager
+def machine_errors(asked: str) -> Iterator[None]:
+    """What the operating system refuses (no space, no right, a bad disk) as a `ToolError`."""
+    try:
+        yield
+    except OSError as error:
+        found = error.strerror or str(error) or type(error).__name__
+        raise ToolError(asked, found, "nothing is lost; mend that and try again") from error
