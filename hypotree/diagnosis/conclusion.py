@@ -3,62 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from hypotree.diagnosis.discovery import Found
+from hypotree.diagnosis.answers import Place, Tested, answer_to, places
 from hypotree.diagnosis.gate_answers import Asked, ask_gate
 from hypotree.diagnosis.next_command import next_command
-from hypotree.diagnosis.playbook import Playbook, Subject
-from hypotree.diagnosis.reasoning import (
-    Answer,
-    discounted,
-    explanations,
-    overall,
-    root_causes,
-    speaking,
-)
-from hypotree.diagnosis.run import Outcome
-from hypotree.diagnosis.sketch import Sketch
+from hypotree.diagnosis.reasoning import Answer, explanations, overall, root_causes
 from hypotree.diagnosis.values import Diagnosed, Diagnosis, FixAnswer, Overall
 from hypotree.model.evidence import Finding
-from hypotree.model.verdict import Authority, Role, Verdict
+from hypotree.model.verdict import Authority, Verdict
 from hypotree.model.wire import digest_of
-from hypotree.probe.api import Fault, Probe, not_run
 
 _NO_WRITER = frozenset({"", "advice"})
 
 
-@dataclass(frozen=True)
-class Tested:
-    """All that was looked at and run."""
-
-    playbook: Playbook
-    subject: Subject | None
-    sketch: Sketch
-    found: Found
-    probes: Sequence[type[Probe]]
-    outcomes: Sequence[Outcome]
-
-    def outcome(self, probe: str) -> Outcome | None:
-        """What became of one probe; None if it was not put to this subject."""
-        return next((o for o in self.outcomes if o.probe.name == probe), None)
-
-
-@dataclass(frozen=True)
-class _Place:
-    """One code's place in the tree."""
-
-    id: str
-    fault: str
-    claim: str
-    parent: str
-
-
 def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
     """The whole diagnosis."""
-    answers = {p.fault: (p, _answer(tested, p.fault)) for p in _places(tested)}
+    answers = {p.fault: (p, answer_to(tested, p.fault)) for p in places(tested)}
     true = [answer for _, answer in answers.values() if answer.is_true]
     explained = explanations(true)
     roots = root_causes(true, explained)
@@ -77,66 +39,14 @@ def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
         symptoms=tuple(symptoms),
         suspicions=tuple(a.fault.code for _, a in answers.values() if a.is_suspected),
         next=next_command(found, roots, symptoms, tested.playbook, tested.found.inputs, session),
-        notes=tuple([*tested.found.notes, *_problems(tested)]),
+        notes=(*tested.found.notes, *_problems(tested)),
         evidence={digest_of(e).hex: e for o in tested.outcomes for e in o.evidence},
         session=session,
         seconds=round(seconds, 3),
     )
 
 
-def _places(tested: Tested) -> Iterator[_Place]:
-    """Symptoms, then the playbook's tree, then what other installed probes decide."""
-    known = {f.code: f for probe in tested.probes for f in probe.decides}
-    named = [(s.fault, "", "") for s in tested.playbook.symptoms]
-    tree = [(node.fault, node.claim, parent) for node, parent in tested.playbook.walk()]
-    listed = {code for code, _, _ in [*named, *tree]}
-    others = [(code, "", "") for code in known if code not in listed]
-    ids: dict[str, str] = {}
-    for letter, rows in (("S", named), ("H", [*tree, *others])):
-        for code, claim, parent in rows:
-            if code in known:
-                ids[code] = f"{letter}{sum(i.startswith(letter) for i in ids.values()) + 1}"
-                above = ids.get(parent, "symptom")
-                yield _Place(ids[code], code, claim or known[code].claim, above)
-
-
-def _answer(tested: Tested, code: str) -> Answer:
-    """What all runs of all probes that decide it come to."""
-    answers: list[Answer] = []
-    for probe in tested.probes:
-        fault = probe.fault(code)
-        if fault is not None:
-            answers += _answers_of(tested, probe, fault)
-    return speaking(answers)
-
-
-def _answers_of(tested: Tested, probe: type[Probe], fault: Fault) -> list[Answer]:
-    outcome = tested.outcome(probe.name)
-    if outcome is None:
-        what = tested.subject.what if tested.subject else "no such thing"
-        why = f"it is a question about {tested.playbook.title}, and this is {what}"
-        return [Answer(probe.name, fault, not_run(fault.code, why))]
-    missing = _missing(tested, probe, fault, outcome)
-    dependent = {n: i.dependence for n, i in tested.found.inputs.items() if i.dependence}
-    answers = [
-        Answer(probe.name, fault, discounted(finding, dependent), evidence, missing)
-        for evidence in outcome.evidence
-        if (finding := evidence.finding(fault.code)) is not None
-    ]
-    if outcome.problem and not answers:
-        return [Answer(probe.name, fault, not_run(fault.code, outcome.problem), None, missing)]
-    return answers
-
-
-def _missing(tested: Tested, probe: type[Probe], fault: Fault, outcome: Outcome) -> tuple[str, ...]:
-    """Inputs that this code could do with: those it needs first, then truths, then observations."""
-    given = tested.found.inputs.keys()
-    takes = sorted(probe.takes, key=lambda taken: taken.role is not Role.TRUTH)
-    names = [*fault.needs, *outcome.missing, *(taken.name for taken in takes)]
-    return tuple(n for n in dict.fromkeys(names) if n not in given)
-
-
-def _diagnosed(place: _Place, answer: Answer, causes: tuple[str, ...]) -> Diagnosed:
+def _diagnosed(place: Place, answer: Answer, causes: tuple[str, ...]) -> Diagnosed:
     finding = answer.finding
     is_confirmed = finding.verdict is Verdict.CONFIRMED
     is_decided = finding.verdict in {Verdict.CONFIRMED, Verdict.REFUTED}

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypotree.diagnosis.conclusion import Tested, conclude
+from hypotree.diagnosis.answers import Tested
+from hypotree.diagnosis.conclusion import conclude
 from hypotree.diagnosis.declaring import check_new
 from hypotree.diagnosis.discovery import Found, discover, take_given
 from hypotree.diagnosis.keeping import keep
@@ -71,9 +72,7 @@ def diagnose(
     return carry_out(request).diagnosis
 
 
-def carry_out(
-    request: Request, watcher: Watcher | None = None, actor: Actor | None = None
-) -> Kept:
+def carry_out(request: Request, watcher: Watcher | None = None, actor: Actor | None = None) -> Kept:
     """The same with someone to watch it, and as the actor of the session that is kept."""
     started = time.perf_counter()
     playbook = load_playbook(request.playbook)

@@ -24,7 +24,9 @@ KINDS: Final = {
     "draft": "checkpoint", "truth": "vocabulary-map", "train_config": "train-config",
     "trace": "trace", "log": "log", "sample": "sample", "target": "checkpoint", "engine": "engine",
 }  # fmt: skip
-_BY_KIND: Final = {KINDS[name]: name for name in ("truth", "train_config", "trace", "log", "sample")}
+_BY_KIND: Final = {
+    KINDS[name]: name for name in ("truth", "train_config", "trace", "log", "sample")
+}
 #: SGLang prints its server_args, vLLM its speculative config: both name the drafter.
 _SERVED: Final = re.compile(
     r"speculative_draft_model_path['\"]?[=:]\s*['\"]([^'\"]{1,400})['\"]"
@@ -108,7 +110,9 @@ def _unfit(name: str, path: Path, what: Seen, draft: Sketch, draft_path: Path) -
     if name == "log":
         served = _SERVED.search(log_head(path))
         return _other_draft((served[1] or served[2]) if served else "", draft_path)
-    return _other_draft(str(trace_start(path).get("draft", "")), draft_path) if name == "trace" else ""
+    return (
+        _other_draft(str(trace_start(path).get("draft", "")), draft_path) if name == "trace" else ""
+    )
 
 
 def _other_sizes(path: Path, draft: Sketch) -> str:
@@ -149,4 +153,3 @@ def _take_nearest(found: Found, name: str, seen: list[tuple[Place, Seen]]) -> No
 
 def _take(found: Found, name: str, path: str, why: str) -> None:
     found.inputs[name] = InputTaken(name, KINDS[name], path, "found", why)
-

@@ -52,9 +52,9 @@ def installed_engines(around: Surroundings) -> Iterator[tuple[str, str]]:
 
 
 def _sites(around: Surroundings) -> Iterator[tuple[Path, str]]:
-    for entry in sys.path:
-        if entry.endswith(("site-packages", "dist-packages")):
-            yield Path(entry), "installed in this environment"
+    for path in sys.path:
+        if path.endswith(("site-packages", "dist-packages")):
+            yield Path(path), "installed in this environment"
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         if prefix := os.environ.get(variable):
             yield from ((p, f"installed in {variable}") for p in _site_folders(Path(prefix)))
@@ -77,7 +77,7 @@ def _as_source(named: EngineFound, installed: list[tuple[str, str]]) -> EngineFo
     for spec, why in installed:
         if spec.startswith(f"{name}:") and (not version or _version(spec) == version):
             return EngineFound(spec, f"{why}; {named.why}")
-    return named if version else None or EngineFound("", f"{named.why}, without its version")
+    return named if version else EngineFound("", f"{named.why}, without its version")
 
 
 def _version(spec: str) -> str:

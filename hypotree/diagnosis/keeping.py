@@ -41,7 +41,11 @@ def keep(
         ran = evidence[one.evidence or ""]
         parent = one.parent if one.parent in ids else SYMPTOM
         session.add(one.id, hypothesis(one, ran, playbook.plan(ran.probe), inputs, parent))
-    if session.snapshot().measurements == () and "log" in inputs and inputs["log"].origin == "given":
+    if (
+        session.snapshot().measurements == ()
+        and "log" in inputs
+        and inputs["log"].origin == "given"
+    ):
         session.measure()
     for one in kept:
         if _is_worth_it(one, evidence[one.evidence or ""]):

@@ -88,7 +88,5 @@ def _look_further(
     return ""
 
 
-def _askable(
-    missing: Iterable[str], playbook: Playbook, inputs: Mapping[str, InputTaken]
-) -> str:
+def _askable(missing: Iterable[str], playbook: Playbook, inputs: Mapping[str, InputTaken]) -> str:
     return next((n for n in missing if n in playbook.inputs and n not in inputs), "")

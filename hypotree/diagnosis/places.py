@@ -14,7 +14,9 @@ MAX_UP: Final = 2
 MAX_DEPTH: Final = 3
 #: Directory entries looked at in all: a shared disk is not walked.
 MAX_ENTRIES: Final = 5_000
-_SKIPPED: Final = frozenset({"site-packages", "node_modules", "__pycache__", "blobs", "refs", "undo"})
+_SKIPPED: Final = frozenset(
+    {"site-packages", "node_modules", "__pycache__", "blobs", "refs", "undo"}
+)
 _WEIGHTS: Final = (".safetensors", ".bin")
 _DRAFTER_WORDS: Final = (b'"draft_vocab_size"', b"Eagle3", b'"speculators_model_type"')
 _CONFIG_BYTES: Final = 64 * 1024

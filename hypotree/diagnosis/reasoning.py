@@ -60,7 +60,9 @@ def speaking(answers: Sequence[Answer]) -> Answer:
     if not against:
         return first
     other = against[0]
-    why = f"{first.finding.why}; {other.probe} finds it {other.finding.verdict}: {other.finding.why}"
+    why = (
+        f"{first.finding.why}; {other.probe} finds it {other.finding.verdict}: {other.finding.why}"
+    )
     return Answer(first.probe, first.fault, _reworded(first.finding, why), first.evidence)
 
 
@@ -76,7 +78,10 @@ def _rank(answer: Answer) -> int:
 
 def _contradicts(one: Answer, other: Answer) -> bool:
     pair = {one.finding.verdict, other.finding.verdict}
-    return pair == {Verdict.CONFIRMED, Verdict.REFUTED} and other.finding.authority is not Authority.NONE
+    return (
+        pair == {Verdict.CONFIRMED, Verdict.REFUTED}
+        and other.finding.authority is not Authority.NONE
+    )
 
 
 def _reworded(finding: Finding, why: str) -> Finding:

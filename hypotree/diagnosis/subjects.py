@@ -38,7 +38,10 @@ def chosen_draft(named: Path, around: Surroundings) -> tuple[Path, str]:
         raise MisuseError(f"diagnosing {named}", "there is no such file or folder", "give a folder")
     here = around.folder if named.is_dir() else named
     if _is_checkpoint(here):
-        return here, "" if here == named else f"{named} is a hub cache; its snapshot {here} is taken"
+        return (
+            here,
+            "" if here == named else f"{named} is a hub cache; its snapshot {here} is taken",
+        )
     below = around.drafters_below()
     if len(below) == 1:
         return below[0], f"{named} holds no checkpoint itself; the one drafter below is taken"
