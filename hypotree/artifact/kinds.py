@@ -17,7 +17,7 @@ _READERS: Final = {
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
-    "train-config": ("hypotree.artifact.train_config", "TrainConfig"),
+    "training-config": ("hypotree.artifact.training_config", "TrainingConfig"),
 }
 KINDS: Final = tuple(_READERS)
 

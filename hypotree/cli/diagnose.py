@@ -8,7 +8,7 @@ import click
 
 from hypotree.cli.echo import out_json, talk
 from hypotree.cli.options import actor
-from hypotree.errors import EXIT_FAULT, EXIT_OK, EXIT_UNDECIDED
+from hypotree.errors import EXIT_FAULT, EXIT_OK, EXIT_UNDECIDED, MisuseError
 
 #: What makes the exit code 1, and whether what cannot be told makes it 3.
 _FAIL_ON = ("undecided", "fault", "suspicion", "never")
@@ -20,10 +20,13 @@ _FAIL_ON = ("undecided", "fault", "suspicion", "never")
 @click.option("--engine", metavar="SPEC", help="sglang@VERSION, sglang:PATH, vllm@VERSION, …")
 @click.option("--vocab-map", "--truth", "truth", metavar="PATH", help="The map that training used.")
 @click.option("--truth-form", type=click.Choice(["offsets", "absolute"]), help="Form of that map.")
-@click.option("--train-config", metavar="PATH", help="The config that training was run with.")
+@click.option(
+    "--train-config", "train", metavar="PATH", help="The config that training was run with."
+)
 @click.option("--log", metavar="PATH", help="A server log.")
 @click.option("--hidden-states", "sample", metavar="PATH", help="A recorded sample.")
 @click.option("--trace", metavar="PATH", help="A recorded forward trace.")
+@click.option("--input", "more", multiple=True, metavar="NAME=PATH", help="Any other input.")
 @click.option("--session", metavar="DIR", help="Keep it as a session in DIR (a new folder).")
 @click.option("--playbook", metavar="FILE", default="", help="A playbook of your own.")
 @click.option("--only-given", is_flag=True, help="Look around for nothing that is not named.")
@@ -37,6 +40,7 @@ _FAIL_ON = ("undecided", "fault", "suspicion", "never")
 def diagnose(
     draft: str,
     truth_form: str | None,
+    more: tuple[str, ...],
     session: str | None,
     playbook: str,
     only_given: bool,  # noqa: FBT001 - click passes flags
@@ -54,7 +58,7 @@ def diagnose(
     from hypotree.cli.diagnosis_progress import Progress
     from hypotree.diagnosis import Request, carry_out
 
-    named = {name: value for name, value in given.items() if value}
+    named = {name: value for name, value in given.items() if value} | _pairs(more)
     request = Request(
         draft, named, truth_form or "", playbook, session or "", is_looking=not only_given
     )
@@ -73,6 +77,13 @@ def diagnose(
     if session:
         _say_kept(Path(session), kept.token)
     return exit_code(found.verdict, fail_on, is_suspected=bool(found.suspicions))
+
+
+def _pairs(more: tuple[str, ...]) -> dict[str, str]:
+    for pair in more:
+        if not all(pair.partition("=")):
+            raise MisuseError(f"reading --input {pair}", "it is not NAME=PATH")
+    return dict(pair.split("=", 1) for pair in more)
 
 
 def exit_code(verdict: str, fail_on: str, *, is_suspected: bool) -> int:

@@ -15,16 +15,13 @@ from hypotree.errors import MisuseError
 from hypotree.model.declaration import SYMPTOM, Artifact, Binding, Hypothesis
 from hypotree.model.event import Actor
 from hypotree.model.evidence import Evidence
-from hypotree.model.verdict import Role
 from hypotree.probe.registry import probe_class
 from hypotree.session import Session
-from hypotree.session.bindings import FLAG_INPUTS
 from hypotree.session.core import JOURNAL_NAME
 from hypotree.session.yaml_file import YAML_NAME
 
 #: Discovery proposes as an agent does: only a person turns what it found into a truth.
 DISCOVERY: Final = Actor("agent", "discovery")
-_TRAINING: Final = ("train-config", Role.TRUTH)
 
 
 def check_new(folder: Path) -> None:
@@ -44,7 +41,7 @@ def declare(
 
     given = {name: taken for name, taken in inputs.items() if taken.origin == "given"}
     artifacts = {
-        name: {"path": _path(folder, taken), "role": str(_role(name)), "kind": taken.kind,
+        name: {"path": _path(folder, taken), "role": str(taken.role), "kind": taken.kind,
                **({"form": taken.form} if taken.form else {})}
         for name, taken in given.items()
     }  # fmt: skip
@@ -59,7 +56,7 @@ def declare(
     proposer = Session(folder, DISCOVERY)
     for name, taken in inputs.items():
         if taken.origin == "found":
-            artifact = Artifact(_path(folder, taken), _role(name), taken.kind)
+            artifact = Artifact(_path(folder, taken), taken.role, taken.kind)
             proposer.attach(name, artifact)
     return Session(folder, actor) if len(given) < len(inputs) else session
 
@@ -82,10 +79,6 @@ def hypothesis(
         claim=found.claim, fault=found.fault, probe=evidence.probe, inputs=bound,
         params=dict(plan.params), parent=parent,
     )  # fmt: skip
-
-
-def _role(name: str) -> Role:
-    return FLAG_INPUTS.get(name, _TRAINING)[1]
 
 
 def _path(folder: Path, taken: InputTaken) -> str:

@@ -51,7 +51,7 @@ def diagnose(
     engine: str | None = None,
     vocab_map: str | Path | None = None,
     truth_form: str = "",
-    train_config: str | Path | None = None,
+    train: str | Path | None = None,
     log: str | Path | None = None,
     hidden_states: str | Path | None = None,
     trace: str | Path | None = None,
@@ -64,7 +64,7 @@ def diagnose(
     `MisuseError` or `UnreadableError` for a draft that is none and for inputs that are not there.
     """
     named = {
-        "target": target, "engine": engine, "truth": vocab_map, "train_config": train_config,
+        "target": target, "engine": engine, "truth": vocab_map, "train": train_config,
         "log": log, "sample": hidden_states, "trace": trace,
     }  # fmt: skip
     given = {name: str(value) for name, value in named.items() if value is not None}

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from hypotree.artifact.train_config import TrainConfig
+from msgspec.structs import replace
+
+from hypotree.artifact.training_config import TrainingConfig
 from hypotree.diagnosis.dependence import dependence
 from hypotree.diagnosis.engines import find_engine, log_head, trace_start
 from hypotree.diagnosis.places import Place, Surroundings
@@ -17,16 +19,22 @@ from hypotree.diagnosis.recognise import Seen, recognise
 from hypotree.diagnosis.sketch import Sketch
 from hypotree.diagnosis.targets import find_target
 from hypotree.diagnosis.values import InputTaken
-from hypotree.errors import HypotreeError
+from hypotree.errors import HypotreeError, MisuseError
+from hypotree.model.verdict import Role
+from hypotree.probe.registry import all_probes
 
-#: Input names, the kinds of artifact that they are, and in what order they are looked for.
-KINDS: Final = {
-    "draft": "checkpoint", "truth": "vocabulary-map", "train_config": "train-config",
-    "trace": "trace", "log": "log", "sample": "sample", "target": "checkpoint", "engine": "engine",
-}  # fmt: skip
-_BY_KIND: Final = {
-    KINDS[name]: name for name in ("truth", "train_config", "trace", "log", "sample")
+#: What a person may name or discovery find: the input's name, its kind and its role.
+INPUTS: Final = {
+    "draft": ("checkpoint", Role.SUBJECT),
+    "truth": ("vocabulary-map", Role.TRUTH),
+    "train": ("training-config", Role.TRUTH),
+    "trace": ("trace", Role.OBSERVATION),
+    "log": ("log", Role.OBSERVATION),
+    "sample": ("sample", Role.OBSERVATION),
+    "target": ("checkpoint", Role.TRUTH),
+    "engine": ("engine", Role.TRUTH),
 }
+_BY_KIND: Final = {INPUTS[n][0]: n for n in ("truth", "train", "trace", "log", "sample")}
 #: SGLang prints its server_args, vLLM its speculative config: both name the drafter.
 _SERVED: Final = re.compile(
     r"speculative_draft_model_path['\"]?[=:]\s*['\"]([^'\"]{1,400})['\"]"
@@ -49,11 +57,14 @@ class Found:
 
 def take_given(draft: Path, given: Mapping[str, str], form: str) -> Found:
     """What a person named; each path is looked for, and nothing else is asked of it yet."""
-    found = Found({"draft": InputTaken("draft", KINDS["draft"], str(draft), "given", "named")})
+    found = Found()
+    _take(found, "draft", str(draft), "named", is_given=True)
     for name, value in given.items():
-        shape = form if name == "truth" else ""
-        tied = dependence(KINDS[name], value, draft) if name in {"truth", "target"} else ""
-        found.inputs[name] = InputTaken(name, KINDS[name], value, "given", "named", shape, tied)
+        _take(found, name, value, "named", is_given=True)
+        taken = found.inputs[name]
+        tied = dependence(taken.kind, value, draft) if name in {"truth", "target"} else ""
+        form_of = form if name == "truth" else ""
+        found.inputs[name] = replace(taken, form=form_of, dependence=tied)
     return found
 
 
@@ -88,7 +99,7 @@ def _from_files(found: Found, draft: Sketch, around: Surroundings, places: list[
             found.notes.append(f"{place.path} is left aside as {name}: {problem}")
         else:
             seen.setdefault(name, []).append((place, what))
-    for name in (n for n in KINDS if n in seen):
+    for name in (n for n in INPUTS if n in seen):
         _take_nearest(found, name, seen[name])
 
 
@@ -105,7 +116,7 @@ def _unfit(name: str, path: Path, what: Seen, draft: Sketch, draft_path: Path) -
         if size is not None and what.length != size:
             return f"it has {what.length} ids, the draft {size}"
         return dependence("vocabulary-map", str(path), draft_path)
-    if name == "train_config":
+    if name == "train":
         return _other_sizes(path, draft)
     if name == "log":
         served = _SERVED.search(log_head(path))
@@ -117,7 +128,7 @@ def _unfit(name: str, path: Path, what: Seen, draft: Sketch, draft_path: Path) -
 
 def _other_sizes(path: Path, draft: Sketch) -> str:
     try:
-        record = TrainConfig(str(path)).record()
+        record = TrainingConfig(str(path)).record()
     except HypotreeError as error:
         return error.found
     if record.form == "run":
@@ -141,7 +152,7 @@ def _other_draft(named: str, draft: Path) -> str:
 def _take_nearest(found: Found, name: str, seen: list[tuple[Place, Seen]]) -> None:
     near = min(place.distance for place, _ in seen)
     nearest = [(place, what) for place, what in seen if place.distance == near]
-    if name in {"truth", "train_config"} and len({w.digest or p.path for p, w in nearest}) > 1:
+    if name in {"truth", "train"} and len({w.digest or p.path for p, w in nearest}) > 1:
         names = ", ".join(str(place.path) for place, _ in nearest[:4])
         found.notes.append(f"no {name} is taken: several are as near ({names}); say which")
         return
@@ -151,5 +162,18 @@ def _take_nearest(found: Found, name: str, seen: list[tuple[Place, Seen]]) -> No
     _take(found, name, str(place.path), what.why + aside)
 
 
-def _take(found: Found, name: str, path: str, why: str) -> None:
-    found.inputs[name] = InputTaken(name, KINDS[name], path, "found", why)
+def _take(found: Found, name: str, path: str, why: str, *, is_given: bool = False) -> None:
+    kind, role = INPUTS.get(name) or _kind_of(name)
+    found.inputs[name] = InputTaken(name, kind, role, path, "given" if is_given else "found", why)
+
+
+def _kind_of(name: str) -> tuple[str, Role]:
+    """Of an input that only some installed probe knows; `MisuseError` if none does."""
+    taken = [t for probe in all_probes()[0].values() for t in probe.takes]
+    for one in taken:
+        if one.name == name:
+            return one.kind, one.role
+    known = ", ".join(sorted({one.name for one in taken}))
+    raise MisuseError(
+        f"taking the input {name!r}", "no installed probe takes it", f"one of {known}"
+    )

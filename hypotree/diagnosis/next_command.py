@@ -9,7 +9,7 @@ from hypotree.diagnosis.playbook import Playbook
 from hypotree.diagnosis.values import Diagnosed, InputTaken
 from hypotree.model.verdict import Verdict
 
-_FLAGS = {"truth": "--vocab-map", "sample": "--hidden-states", "train_config": "--train-config"}
+_FLAGS = {"truth": "--vocab-map", "sample": "--hidden-states", "train": "--train-config"}
 _KEPT_IN = "diagnosis"
 
 
@@ -41,8 +41,16 @@ def command_line(inputs: Mapping[str, InputTaken], *more: str) -> str:
     parts = ["hypotree", "diagnose", inputs["draft"].path]
     for name, taken in inputs.items():
         if name != "draft" and taken.origin == "given":
-            parts += [_FLAGS.get(name, f"--{name}"), taken.path]
+            parts += _named(name, taken.path)
     return shlex.join([*parts, *more])
+
+
+def _named(name: str, path: str) -> list[str]:
+    """The flag that names an input; --input for one that has none of its own."""
+    if name in _FLAGS:
+        return [_FLAGS[name], path]
+    own = {"target", "engine", "log", "trace"}
+    return [f"--{name}", path] if name in own else ["--input", f"{name}={path}"]
 
 
 def _plan_fix(cause: Diagnosed, inputs: Mapping[str, InputTaken], session: str | None) -> str:
@@ -61,7 +69,7 @@ def _approve(cause: Diagnosed, inputs: Mapping[str, InputTaken], session: str | 
     if session is not None:
         where = shlex.quote(session)
         return f"{name} is only proposed; if it is right: hypotree approve --session {where} {name}"
-    named = [_FLAGS.get(name, f"--{name}"), inputs[name].path] if name in inputs else []
+    named = _named(name, inputs[name].path) if name in inputs else []
     return f"if {name} is right, name it: {command_line(inputs, *named, '--session', _KEPT_IN)}"
 
 
@@ -83,7 +91,8 @@ def _look_further(
         name = _askable(one.missing if one else (), playbook, inputs)
         if one is not None and name and one.verdict not in {Verdict.CONFIRMED, Verdict.REFUTED}:
             ask = playbook.inputs[name]
-            again = command_line(inputs, ask.flag, name.upper())
+            flag = [ask.flag] if "=" in ask.flag else [ask.flag, name.upper()]
+            again = command_line(inputs, *flag)
             return f"give {ask.what} to decide {code}: {again}"
     return ""
 

@@ -12,7 +12,7 @@ from hypotree.artifact.npy_file import read_npy
 from hypotree.artifact.safetensors_header import read_header
 from hypotree.artifact.tensor import TensorValue
 from hypotree.artifact.torch_file import peek_torch_file
-from hypotree.artifact.train_config import train_record
+from hypotree.artifact.training_config import train_record
 from hypotree.digest import Digest
 from hypotree.errors import HypotreeError
 
@@ -97,7 +97,7 @@ def _of_document(value: object) -> Seen | None:
     record = train_record(value)
     if record is None:
         return None
-    return Seen("train-config", f"a {record.form} file of {record.producer}")
+    return Seen("training-config", f"a {record.form} file of {record.producer}")
 
 
 def _of_text(path: Path) -> Seen | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from pathlib import Path
 
 from hypotree.diagnosis.playbook import Playbook, ProbePlan
 from hypotree.diagnosis.values import InputTaken
@@ -88,11 +89,15 @@ def _run_one(
 
 
 def input_for(taken: Input, inputs: Mapping[str, InputTaken]) -> InputTaken | None:
-    """What was taken for an input of a probe: by its name, or by its kind where only one is of it."""
-    if taken.name in inputs:
-        return inputs[taken.name]
-    same = [i for i in inputs.values() if i.kind == taken.kind and i.kind != "checkpoint"]
-    return same[0] if len(same) == 1 and taken.kind == "train-config" else None
+    """What was taken for an input of a probe; a map stands in for a checkpoint only if it is one."""
+    found = inputs.get(taken.name)
+    if found is None or found.kind == taken.kind:
+        return found
+    return found if taken.kind == "checkpoint" and _is_checkpoint(Path(found.path)) else None
+
+
+def _is_checkpoint(path: Path) -> bool:
+    return path.suffix == ".safetensors" or (path.is_dir() and any(path.glob("*.safetensors")))
 
 
 def bind(taken: Input, found: InputTaken) -> BoundInput:

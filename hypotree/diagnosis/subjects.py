@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from hypotree.artifact.checkpoint import Checkpoint
 from hypotree.artifact.engine import parse_engine
-from hypotree.artifact.train_config import TrainConfig
+from hypotree.artifact.training_config import TrainingConfig
 from hypotree.artifact.vocabulary_map import VocabularyMap
 from hypotree.diagnosis.places import Surroundings
 from hypotree.diagnosis.playbook import Subject
@@ -26,8 +26,8 @@ def check_given(given: Mapping[str, str]) -> None:
             raise MisuseError(f"reading {path} as {name}", "there is no such file or folder")
     if "truth" in given:
         VocabularyMap(given["truth"]).stored()
-    if "train_config" in given:
-        TrainConfig(given["train_config"]).record()
+    if "train" in given:
+        TrainingConfig(given["train"]).record()
     if "target" in given:
         Checkpoint(given["target"]).config()
 

@@ -8,9 +8,8 @@ import msgspec
 
 from hypotree.model.evidence import Evidence, Locator
 from hypotree.model.refusal import RefusalCode
-from hypotree.model.verdict import Authority, Verdict
+from hypotree.model.verdict import Authority, Role, Verdict
 
-SCHEMA = "hypotree.diagnosis/1"
 Overall = Literal["healthy", "faulty", "inconclusive"]
 
 
@@ -52,6 +51,7 @@ class InputTaken(msgspec.Struct, frozen=True):
 
     name: str
     kind: str
+    role: Role
     path: str
     origin: Literal["given", "found"]
     """`found` is only proposed: it may decide findings and opens no gate before a person approves it."""

@@ -24,7 +24,8 @@ NUMBERING: Final = {"speculators": 1, "eagle": 1, "specforge": 0, "modelopt": 0}
 _MODELOPT_KEYS: Final = ("use_last_layernorm", "next_layer_regular", "parallel_draft_step",
                          "use_input_layernorm_in_first_layer", "use_mtp_layernorm")  # fmt: skip
 _FLAGS: Final = ("norm_before_residual", "norm_before_fc", "fc_norm", "norm_output")
-_FOLDER_NAMES: Final = ("train_config.yaml", "config.yaml", "run.yaml", "config.json")
+_SAVED: Final = "config.json"
+_RUN_FILES: Final = ("train_config.yaml", "config.yaml", "run.yaml")
 
 
 @dataclass(frozen=True)
@@ -75,14 +76,14 @@ def default_physical(layers: int) -> tuple[int, int, int]:
     return (1, layers // 2 - 1, layers - 4)
 
 
-class TrainConfig(Artifact):
+class TrainingConfig(Artifact):
     """One training config: a YAML or JSON file, or the folder that holds it."""
 
-    kind: ClassVar[str] = "train-config"
+    kind: ClassVar[str] = "training-config"
 
     def record(self) -> TrainRecord:
         """What it says; `UnreadableError` for a document of no known trainer."""
-        found = train_record(self.document())
+        found = train_record(self.mapping())
         if found is None:
             raise UnreadableError(
                 f"reading {self.locator} as a training config",
@@ -91,30 +92,30 @@ class TrainConfig(Artifact):
             )
         return found
 
-    def document(self) -> Mapping[str, object]:
-        """The whole document, noted."""
-        name = self._name()
+    @property
+    def name(self) -> str:
+        """The file that is read; config.json of a folder, unless a run file lies there."""
+        path = Path(self.locator)
+        if not path.is_dir():
+            return path.name
+        return next((name for name in _RUN_FILES if self.tree.has(name)), _SAVED)
+
+    def mapping(self) -> Mapping[str, object]:
+        """The whole document, noted; `UnreadableError` if there is none."""
+        name = self.name
         file = self.file(name)
-        assert file is not None
-        read = read_json if name.endswith(".json") else read_yaml
+        if file is None:
+            raise UnreadableError(
+                f"reading {self.locator} as a training config",
+                f"there is no {name}",
+                "give the run's YAML or JSON file, or the folder of the saved config.json",
+            )
+        read = read_yaml if name.endswith((".yaml", ".yml")) else read_json
         return as_mapping(read(file, name), name)
 
     def members(self) -> tuple[str, ...]:
         """The one file that is read."""
-        return (self._name(),)
-
-    def _name(self) -> str:
-        path = Path(self.locator)
-        if not path.is_dir():
-            return path.name
-        found = [name for name in _FOLDER_NAMES if self.tree.has(name)]
-        if not found:
-            raise UnreadableError(
-                f"reading {self.locator} as a training config",
-                f"none of {', '.join(_FOLDER_NAMES)} in it",
-                "give the file itself",
-            )
-        return found[0]
+        return (self.name,)
 
 
 def train_record(document: Mapping[str, object]) -> TrainRecord | None:
