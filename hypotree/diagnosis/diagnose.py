@@ -51,7 +51,7 @@ def diagnose(
     engine: str | None = None,
     vocab_map: str | Path | None = None,
     truth_form: str = "",
-    train: str | Path | None = None,
+    train_config: str | Path | None = None,
     log: str | Path | None = None,
     hidden_states: str | Path | None = None,
     trace: str | Path | None = None,
