@@ -39,7 +39,7 @@ def declare(
     """Write session.yaml with what was named, open it, and propose the rest."""
     import yaml
 
-    given = {name: taken for name, taken in inputs.items() if taken.origin == "given"}
+    given = {name: taken for name, taken in inputs.items() if is_declared(taken)}
     artifacts = {
         name: {"path": _path(folder, taken), "role": str(taken.role), "kind": taken.kind,
                **({"form": taken.form} if taken.form else {})}
@@ -55,10 +55,15 @@ def declare(
     session = Session(folder, actor)
     proposer = Session(folder, DISCOVERY)
     for name, taken in inputs.items():
-        if taken.origin == "found":
+        if not is_declared(taken):
             artifact = Artifact(_path(folder, taken), taken.role, taken.kind)
             proposer.attach(name, artifact)
     return Session(folder, actor) if len(given) < len(inputs) else session
+
+
+def is_declared(taken: InputTaken) -> bool:
+    """What was named; and a log, which is no truth, so that the symptom can be measured by it."""
+    return taken.origin == "given" or taken.kind == "log"
 
 
 def hypothesis(
