@@ -35,22 +35,23 @@ def keep(
     what = next((one.claim for one in found if one.fault == "acceptance.at-floor"), "")
     session = declare(folder, inputs, what or "the drafter is suspected", "ask", actor)
     token = "" if actor.is_agent else new_token(folder)
-    kept = [one for one in found if one.evidence is not None and one.verdict is not Verdict.NOT_RUN]
+    symptoms = {symptom.fault for symptom in playbook.symptoms}
+    kept = [one for one in found if one.fault not in symptoms and _was_run(one)]
     ids = {one.id for one in kept}
     for one in kept:
         ran = evidence[one.evidence or ""]
         parent = one.parent if one.parent in ids else SYMPTOM
         session.add(one.id, hypothesis(one, ran, playbook.plan(ran.probe), inputs, parent))
-    if (
-        session.snapshot().measurements == ()
-        and "log" in inputs
-        and inputs["log"].origin == "given"
-    ):
+    if "log" in inputs:
         session.measure()
     for one in kept:
         if _is_worth_it(one, evidence[one.evidence or ""]):
             session.run(one.id)
     return token
+
+
+def _was_run(one: Diagnosed) -> bool:
+    return one.evidence is not None and one.verdict is not Verdict.NOT_RUN
 
 
 def _is_worth_it(one: Diagnosed, ran: Evidence) -> bool:
