@@ -42,7 +42,7 @@ def chosen_draft(named: Path, around: Surroundings) -> tuple[Path, str]:
             here,
             "" if here == named else f"{named} is a hub cache; its snapshot {here} is taken",
         )
-    below = around.drafters_below()
+    below = [path for path in around.drafters_below() if path != here and _is_checkpoint(path)]
     if len(below) == 1:
         return below[0], f"{named} holds no checkpoint itself; the one drafter below is taken"
     if below:

@@ -53,10 +53,12 @@ def healthy(id_: str, what: str, make: Callable[[Path], Inputs], **more: object)
     return Case(id_, what, make, verdict=str(more.pop("verdict", "healthy")), **more)  # type: ignore[arg-type]
 
 
-def faulty(id_: str, what: str, make: Callable[[Path], Inputs], *codes: str, **more: object) -> Case:
+def faulty(
+    id_: str, what: str, make: Callable[[Path], Inputs], *codes: str, **more: object
+) -> Case:
     """A case whose codes are confirmed by truth and are its root causes."""
     more.setdefault("roots", codes)
-    return Case(id_, what, make, {code: TRUE for code in codes}, **more)  # type: ignore[arg-type]
+    return Case(id_, what, make, dict.fromkeys(codes, TRUE), **more)  # type: ignore[arg-type]
 
 
 def undecided(id_: str, what: str, make: Callable[[Path], Inputs], **more: object) -> Case:
@@ -64,6 +66,8 @@ def undecided(id_: str, what: str, make: Callable[[Path], Inputs], **more: objec
     return Case(id_, what, make, verdict="inconclusive", **more)  # type: ignore[arg-type]
 
 
-def refused(id_: str, what: str, make: Callable[[Path], Inputs], error: str, **more: object) -> Case:
+def refused(
+    id_: str, what: str, make: Callable[[Path], Inputs], error: str, **more: object
+) -> Case:
     """A case that must end with exit code 2 and a clear message."""
     return Case(id_, what, make, verdict="", error=error, **more)  # type: ignore[arg-type]

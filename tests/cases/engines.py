@@ -29,8 +29,14 @@ def engine(folder: Path, changes: Mapping[str, tuple[str, str]] | None = None) -
     return plant_engine(folder, changes)
 
 
-def served(ids: list[int] | None, trained: list[int] | None = None, *, kimi: bool = False,
-           change: tuple[str, str] | None = None, **config: Any):
+def served(
+    ids: list[int] | None,
+    trained: list[int] | None = None,
+    *,
+    kimi: bool = False,
+    change: tuple[str, str] | None = None,
+    **config: Any,
+):
     """A drafter with ids in the nested key, trained by speculators with others."""
 
     def make(folder: Path) -> Inputs:

@@ -11,13 +11,13 @@ import numpy as np
 from cases import drafts as d
 from cases.case import GUESS, TRUE, Case, Inputs, faulty, healthy, undecided
 
-from hypotree_probes.planting import ids, mask
+from hypotree_probes.planting import ids
 
 
 def f01(folder: Path) -> Inputs:
-    offsets = [2 * i - i for i in range(8)]
     made = d.vocabulary(8, whole=32, d2t=None, marked=None)
-    return Inputs(made.write(folder), {"vocab-map": d.map_file(folder, [*offsets[:7], 15])})
+    truth = d.map_file(folder, [0, 0, 1, 2, 4, 4, 14, 24])
+    return Inputs(made.write(folder), {"vocab-map": truth})
 
 
 def f03(whole: int, *, marked: bool):
@@ -169,11 +169,6 @@ def copied_truth(folder: Path) -> Inputs:
     copy = folder / "copy.safetensors"
     shutil.copyfile(Path(path, "model.safetensors"), copy)
     return Inputs(path, {"vocab-map": str(copy)})
-
-
-def mask_of(chosen: list[int]):
-    """A t2d tensor."""
-    return mask(chosen, d.VOCABULARY)
 
 
 _ABSOLUTE = "d2t.absolute-ids"

@@ -39,7 +39,9 @@ def n4(folder: Path) -> Inputs:
 
 def n5(folder: Path) -> Inputs:
     log = d.vllm_log(folder, [0.0, 0.0, 0.0], drafted=0)
-    text = Path(log).read_text().replace("Mean acceptance length: 1.00", "Mean acceptance length: nan")
+    text = (
+        Path(log).read_text().replace("Mean acceptance length: 1.00", "Mean acceptance length: nan")
+    )
     Path(log).write_text(text.replace("rate: 0.0%", "rate: nan%"))
     return Inputs(d.draft().write(folder), {"log": log})
 

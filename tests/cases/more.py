@@ -78,7 +78,7 @@ def fuseless(made: d.Draft) -> None:
 
 def biased(made: d.Draft) -> None:
     made.config["attention_bias"] = True
-    for name, size in (("q", d.H), ("k", 16), ("v", 16)):
+    for name, size in (("q", d.H), ("k", 16), ("v", 16), ("o", d.H)):
         made.tensors[f"midlayer.self_attn.{name}_proj.bias"] = d.weight(size, seed=9)
 
 
@@ -89,7 +89,9 @@ def infinite_norm(made: d.Draft) -> None:
 
 
 def dead_projection(made: d.Draft) -> None:
-    made.tensors["midlayer.self_attn.o_proj.weight"] = d.from_floats(np.zeros((d.H, d.H), np.float32))
+    made.tensors["midlayer.self_attn.o_proj.weight"] = d.from_floats(
+        np.zeros((d.H, d.H), np.float32)
+    )
 
 
 def wrong_shard(folder: Path) -> Inputs:

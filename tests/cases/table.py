@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,9 +26,7 @@ from cases.hostile import MARKER
 from hypotree.probe.registry import all_probes
 
 CASES: tuple[Case, ...] = tuple(
-    case
-    for module in (faults, engines, healthy, more, newcomers, hostile)
-    for case in module.CASES
+    case for module in (faults, engines, healthy, more, newcomers, hostile) for case in module.CASES
 )
 #: What must have run before anything is called healthy (DESIGN section 9).
 _HEALTHY_NEEDS = {"file-integrity", "tensor-health", "d2t-format"}
@@ -64,8 +62,12 @@ def why_skipped(case: Case) -> str:
     return "; ".join(lacking)
 
 
-def judge(case: Case, root: Path) -> Result:
-    """Run one case in `root` and compare."""
+Done = tuple[int, str, str]
+Runner = Callable[..., Done]
+
+
+def judge(case: Case, root: Path, run: Runner) -> Result:
+    """Run one case in `root` and compare; `run` gives exit code, stdout and stderr."""
     result = Result(case, why_skipped(case))
     if result.skipped:
         return result
@@ -85,37 +87,40 @@ def judge(case: Case, root: Path) -> Result:
     else:
         _judge_diagnosis(result, done)
     if case.says and not result.wrong:
-        said = " ".join(run(*argv).stdout.split())
+        said = " ".join(run(*argv)[1].split())
         result.wrong += [f"does not say {words!r}" for words in case.says if words not in said]
     return result
 
 
-def run(*argv: str) -> subprocess.CompletedProcess[str]:
+def as_process(*argv: str) -> Done:
     """The real command, bounded in time."""
     command = [sys.executable, "-m", "hypotree", *argv]
     env = {k: v for k, v in os.environ.items() if k not in {"HYPOTREE_ACTOR", "VIRTUAL_ENV"}}
-    return subprocess.run(
+    done = subprocess.run(
         command, capture_output=True, text=True, timeout=_SECONDS, check=False, env=env,
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
 
 
-def _judge_error(result: Result, done: subprocess.CompletedProcess[str]) -> None:
-    text = " ".join(done.stderr.split())
-    if done.returncode != 2 or "Traceback" in text:
-        result.missed.append(f"exit 2 (it was {done.returncode}: {text[-200:]})")
+def _judge_error(result: Result, done: Done) -> None:
+    code, _, err = done
+    text = " ".join(err.split())
+    if code != 2 or "Traceback" in text:
+        result.missed.append(f"exit 2 (it was {code}: {text[-200:]})")
     elif result.case.error not in text:
         result.wrong.append(f"message is: {text[:300]}")
     else:
         result.found.append("exit 2")
 
 
-def _judge_diagnosis(result: Result, done: subprocess.CompletedProcess[str]) -> None:
+def _judge_diagnosis(result: Result, done: Done) -> None:
     case = result.case
-    if not done.stdout:
-        result.wrong.append(f"exit {done.returncode}: {' '.join(done.stderr.split())[-300:]}")
+    exit_code, out, err = done
+    if not out:
+        result.wrong.append(f"exit {exit_code}: {' '.join(err.split())[-300:]}")
         return
-    found: dict[str, Any] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(out)
     by_code = {one["fault"]: one for one in found["hypotheses"]}
     for code, authority in case.confirmed.items():
         one = by_code[code]
@@ -127,7 +132,7 @@ def _judge_diagnosis(result: Result, done: subprocess.CompletedProcess[str]) -> 
         accused = true and code not in case.confirmed and code not in case.may
         if accused or (one["verdict"] == "confirmed" and code in case.clean):
             result.false.append(f"{code}: {one['why'][:160]}")
-    result.wrong += list(_differences(case, found, by_code, done.returncode))
+    result.wrong += list(_differences(case, found, by_code, exit_code))
 
 
 def _differences(
@@ -155,9 +160,11 @@ def _differences(
 
 def judge_all(cases: Sequence[Case], workers: int = 2) -> list[Result]:
     """Every case, a few at a time."""
-    with tempfile.TemporaryDirectory(prefix="hypotree-cases-") as root:
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(lambda case: judge(case, Path(root)), cases))
+    with (
+        tempfile.TemporaryDirectory(prefix="hypotree-cases-") as root,
+        ThreadPoolExecutor(workers) as pool,
+    ):
+        return list(pool.map(lambda case: judge(case, Path(root), as_process), cases))
 
 
 def main() -> int:
@@ -165,12 +172,16 @@ def main() -> int:
     wanted = set(sys.argv[1:])
     results = judge_all([case for case in CASES if not wanted or case.id in wanted])
     for result in results:
-        print(f"{result.case.id:<5} {_state(result):<8} {result.seconds:5.1f} s  {result.case.what}")
+        _say(f"{result.case.id:<5} {_state(result):<8} {result.seconds:5.1f} s  {result.case.what}")
         details = [f"missed {m}" for m in result.missed] + [f"false {f}" for f in result.false]
         for line in [*details, *result.wrong, *([result.skipped] if result.skipped else [])]:
-            print(f"{'':<24}{line}")
-    print("\n" + summary(results))
+            _say(f"{'':<24}{line}")
+    _say("\n" + summary(results))
     return 0 if all(result.is_good for result in results) else 1
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
 
 
 def summary(results: Sequence[Result]) -> str:
