@@ -144,7 +144,8 @@ def _differences(
             yield "it is called faulty"
     elif found["verdict"] != case.verdict:
         still_open = [c for c, o in by_code.items() if o["verdict"] in {"inconclusive", "invalid"}]
-        yield f"verdict {found['verdict']}, not {case.verdict} (open: {still_open}, suspected: {found['suspicions']}, notes: {found['notes']})"
+        why = f"open: {still_open}, suspected: {found['suspicions']}, notes: {found['notes']}"
+        yield f"verdict {found['verdict']}, not {case.verdict} ({why})"
     if code != _EXIT[found["verdict"]]:
         yield f"exit code {code}"
     if case.roots and set(found["root_causes"]) != set(case.roots):
