@@ -35,6 +35,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "report": ("report", "report", "Export a session as a report."),
     "schema": ("schema", "schema", "Print a JSON schema."),
     "token": ("token", "token", "Make a new token with which a person approves."),
+    "token": ("approve", "token", "Make a new token with which a person approves."),
 }
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 
 from hypotree.errors import HypotreeError, RefusedError
-from hypotree.fix.plan import changed_reads
+from hypotree.fix.reads import changed_reads
 from hypotree.fix.replacement import Replacement
 from hypotree.fix.sibling import on_disk
 from hypotree.fix.target import space_reasons, unsafe_reasons

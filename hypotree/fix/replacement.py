@@ -10,9 +10,9 @@ from pathlib import Path
 from hypotree.artifact.files import DiskFile
 from hypotree.digest import Digest
 from hypotree.errors import RefusedError, ToolError
-from hypotree.fix.plan import differing_reads
+from hypotree.fix.reads import differing_reads
 from hypotree.fix.segments import SegmentedFile
-from hypotree.fix.stage import StagedTree
+from hypotree.fix.staged_tree import StagedTree
 from hypotree.fix.undo import UndoStore
 from hypotree.gate.decision import Permit
 from hypotree.model.evidence import Read

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hypotree.atomic import sync_folder
 from hypotree.errors import HypotreeError, ToolError
-from hypotree.fix.plan import changed_reads
+from hypotree.fix.reads import changed_reads
 from hypotree.fix.recheck import changed, moved, refuse_stale, refuse_unsafe
 from hypotree.fix.replacement import Replacement, machine_errors
 from hypotree.fix.segments import Kept, SegmentedFile

@@ -260,7 +260,7 @@ def _breaks_other(facts: GateFacts) -> _Objection | None:
 def _needs_approval(facts: GateFacts) -> _Objection | None:
     if facts.needs_approval and not facts.is_plan_approved:
         return _Objection(
-            "the policy is approve: ask, and no person has agreed to this plan",
+            f"{facts.needs_approval}, and no person has agreed to this plan",
             "apply it at a terminal, or give the session's token",
         )
     return None

@@ -53,5 +53,6 @@ class GateFacts:
     """What the staged view changes beyond the plan's declaration."""
     staged: tuple[StagedFinding, ...] | None = None
     """The staged view's findings; None if it was not probed."""
-    needs_approval: bool = True
+    needs_approval: str = "the policy is approve: ask"
+    """Why a person must agree; "" if none must."""
     is_plan_approved: bool = False

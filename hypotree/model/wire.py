@@ -36,6 +36,11 @@ def canonical_json(value: object) -> bytes:
     return _CANONICAL.encode(value)
 
 
+def ordered_json(value: object) -> bytes:
+    """`value` as JSON without spaces, fields and keys in the order in which they were declared."""
+    return _READABLE.encode(value)
+
+
 def readable_json(value: object) -> str:
     """`value` as indented JSON in declaration order, for stdout."""
     return msgspec.json.format(_READABLE.encode(value), indent=2).decode()

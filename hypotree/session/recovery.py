@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypotree.errors import HypotreeError
 from hypotree.fix.lock import BusyError, locked
-from hypotree.fix.plan import changed_reads
+from hypotree.fix.reads import changed_reads
 from hypotree.fix.replacement import prepare_undo
 from hypotree.fix.sibling import leftovers
 from hypotree.fix.swap import swap

@@ -39,7 +39,7 @@ def facts(**changes: Any) -> GateFacts:
     good = GateFacts(
         node="H1", fault=FAULT, fix="restore-tensor", hypothesis_now=CLAIM, evidence=evidence(),
         evidence_sha256=RECORD, code_now=CODE, version_now="1", truths=(GOOD_TRUTH,),
-        canary_faults=(FAULT,), plan=PLAN, staged=(FLIPS,), needs_approval=True,
+        canary_faults=(FAULT,), plan=PLAN, staged=(FLIPS,), needs_approval="the policy is approve: ask",
         is_plan_approved=True,
     )  # fmt: skip
     return replace(good, **changes)

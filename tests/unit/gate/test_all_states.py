@@ -83,7 +83,7 @@ class State:
             open_rivals=self.rivals,
             out_of_scope=self.scope,
             plan=PLAN if self.has_plan else None,
-            needs_approval=self.needs_approval,
+            needs_approval="the policy" if self.needs_approval else "",
             is_plan_approved=self.approved,
             **STALE[self.stale],
         )
@@ -112,7 +112,7 @@ STATES = st.builds(
 )
 
 
-@settings(max_examples=3000, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(STATES)
 @example(State())
 @example(State(needs_approval=False, approved=False))

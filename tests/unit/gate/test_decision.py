@@ -160,7 +160,7 @@ def test_without_a_plan_the_reason_is_said() -> None:
 
 
 def test_under_auto_no_person_is_needed() -> None:
-    assert isinstance(admit(facts(needs_approval=False, is_plan_approved=False)), Permit)
+    assert isinstance(admit(facts(needs_approval="", is_plan_approved=False)), Permit)
 
 
 def test_a_question_that_was_not_put_stands_in_the_way_but_is_not_listed_beside_others() -> None:

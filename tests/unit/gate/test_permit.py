@@ -18,7 +18,7 @@ from hypotree.digest import Digest
 from hypotree.errors import ToolError
 from hypotree.fix.replacement import Replacement, prepare
 from hypotree.fix.segments import Fresh, Kept, SegmentedFile
-from hypotree.fix.stage import StagedTree
+from hypotree.fix.staged_tree import StagedTree
 from hypotree.fix.swap import swap
 from hypotree.fix.undo import UndoStore
 from hypotree.gate import Permit, admit

@@ -15,7 +15,7 @@ from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.model.verdict import Role
 from hypotree.session import Session
 from hypotree.session.fixing import Applied
-from hypotree_probes.planting import blank, ids, mask, safetensors_bytes
+from hypotree_probes.planting import blank, ids, mask, plant_checkpoint, safetensors_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -243,6 +243,13 @@ def test_newer_evidence_of_another_process_does_not_carry_an_older_permit(world:
     assert world.tensor() == DOUBLE
 
 
+def test_a_verdict_on_what_was_not_read_is_never_fresh(world: World) -> None:
+    """A probe that opens files past its readers leaves nothing to compare with later."""
+    found = world.refusal(session=world.confirmed(H1=dial("blind")))
+    assert found.code is RefusalCode.STALE_ARTIFACT
+    assert "draft (its probe noted no read of it), truth" in found.found
+
+
 # -- verdicts ---------------------------------------------------------------------------------
 
 
@@ -434,6 +441,37 @@ def test_a_shard_put_beside_the_truth_does_not_answer_in_its_place(world: World)
     assert world.tensor() == OFFSETS
 
 
+def test_another_checkpoint_of_the_same_training_is_an_independent_truth(world: World) -> None:
+    """The config of both is the same file, byte for byte: that makes neither a copy of the other."""
+    tensors = {"lm_head.weight": blank("BF16", 8, 4), "d2t": ids(OFFSETS)}
+    plant_checkpoint(world.root / "epoch1", tensors, CONFIG)
+    world.document["artifacts"]["epoch1"] = {
+        "path": "../epoch1/draft", "role": "truth", "kind": "checkpoint",
+    }  # fmt: skip
+    hypo = {
+        **REPAIR, "fix": {"name": "restore-tensor", "source": "target"},
+        "inputs": {"draft": "draft", "truth": "map", "target": "epoch1"},
+    }  # fmt: skip
+    assert isinstance(world.confirmed(H1=hypo).apply("H1"), Applied)
+    assert world.tensor() == OFFSETS
+
+
+def test_the_source_of_the_bytes_is_a_truth_like_any_other(world: World) -> None:
+    """The finding rests on one truth; what is written comes from another, which nobody declared."""
+    tensors = {"lm_head.weight": blank("BF16", 8, 4), "d2t": ids(OFFSETS)}
+    plant_checkpoint(world.root / "epoch1", tensors, CONFIG)
+    world.open()
+    session = world.open(AGENT)
+    session.attach("epoch1", Artifact("../epoch1/draft", Role.TRUTH, "checkpoint"))
+    inputs = {"draft": Binding("draft"), "truth": Binding("map"), "target": Binding("epoch1")}
+    choice = FixChoice("restore-tensor", source="target")
+    session.add("H9", hypothesis(session, inputs=inputs, fix=choice))
+    session.run("H9")
+    found = world.refusal("H9", session)
+    assert found.code is RefusalCode.TRUTH_NOT_APPROVED
+    assert "target" in found.found
+
+
 # -- what is held for true is not written to ---------------------------------------------------
 
 
@@ -441,8 +479,6 @@ def test_a_fix_does_not_write_into_a_truth(world: World) -> None:
     world.document["artifacts"]["reference"] = {
         "path": "../reference/draft", "role": "truth", "kind": "checkpoint",
     }  # fmt: skip
-    from hypotree_probes.planting import plant_checkpoint
-
     plant_checkpoint(
         world.root / "reference",
         {"lm_head.weight": blank("BF16", 8, 4), "d2t": ids(DOUBLE)},
@@ -460,8 +496,6 @@ def test_a_fix_does_not_write_into_a_truth(world: World) -> None:
 
 
 def test_a_truth_under_a_second_name_is_not_written_to_either(world: World) -> None:
-    from hypotree_probes.planting import plant_checkpoint
-
     plant_checkpoint(
         world.root / "reference",
         {"lm_head.weight": blank("BF16", 8, 4), "d2t": ids(DOUBLE)},
@@ -626,6 +660,21 @@ def test_what_was_never_compared_before_is_revealed_and_refuses_nothing(world: W
 
 
 # -- approval ---------------------------------------------------------------------------------
+
+
+def test_auto_does_not_speak_for_a_subject_that_an_agent_named(world: World) -> None:
+    """A person agreed to writes into their own checkpoint, not into whatever is called so later."""
+    tensors = {"lm_head.weight": blank("BF16", 8, 4), "d2t": ids(DOUBLE)}
+    plant_checkpoint(world.root / "elsewhere", tensors, CONFIG)
+    world.open()
+    session = world.open(AGENT)
+    session.attach("draft", Artifact("../elsewhere/draft", Role.SUBJECT, "checkpoint"))
+    session.run("H1")
+    found = world.refusal(session=session)
+    assert found.code is RefusalCode.NEEDS_APPROVAL
+    assert "draft is only proposed (by agent)" in found.found
+    session.approve_artifact("draft", HUMAN)
+    assert isinstance(session.apply("H1"), Applied)
 
 
 def asking(world: World) -> Session:
