@@ -18,11 +18,7 @@ from hypotree.errors import EXIT_TOOL, EXIT_USAGE, HypotreeError, ToolError
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "demo": ("demo", "demo", "Replay the founding incident with the real commands."),
     "probe": ("probe", "probe", "List, show and run probes."),
-    "diagnose": (
-        "diagnose",
-        "diagnose",
-        "Find what is wrong with a drafter, from what lies around.",
-    ),
+    "diagnose": ("diagnose", "diagnose", "Find what is wrong with a drafter, and what to do next."),
     "new": ("new", "new", "Start a session in a folder."),
     "show": ("show", "show", "Show a session's tree and where each hypothesis stands."),
     "add": ("add", "add", "Add a hypothesis to a session."),
@@ -34,7 +30,6 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "journal": ("journal", "journal", "Show or verify a session's journal."),
     "report": ("report", "report", "Export a session as a report."),
     "schema": ("schema", "schema", "Print a JSON schema."),
-    "token": ("token", "token", "Make a new token with which a person approves."),
     "token": ("approve", "token", "Make a new token with which a person approves."),
 }
 

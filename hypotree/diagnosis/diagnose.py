@@ -9,9 +9,7 @@ from pathlib import Path
 
 from hypotree.diagnosis.answers import Tested
 from hypotree.diagnosis.conclusion import conclude
-from hypotree.diagnosis.declaring import check_new
 from hypotree.diagnosis.discovery import Found, discover, take_given
-from hypotree.diagnosis.keeping import keep
 from hypotree.diagnosis.places import Surroundings, in_hub_cache
 from hypotree.diagnosis.playbook import Playbook, Subject, load_playbook
 from hypotree.diagnosis.run import Watcher, run_probes
@@ -77,6 +75,8 @@ def carry_out(request: Request, watcher: Watcher | None = None, actor: Actor | N
     started = time.perf_counter()
     playbook = load_playbook(request.playbook)
     if request.session:
+        from hypotree.diagnosis.declaring import check_new
+
         check_new(Path(request.session))
     check_given(request.given)
     around = Surroundings(in_hub_cache(Path(request.draft)))
@@ -116,6 +116,8 @@ def _ordered(playbook: Playbook, loaded: Mapping[str, type[Probe]]) -> Sequence[
 def _kept(request: Request, diagnosis: Diagnosis, playbook: Playbook, actor: Actor) -> str:
     if not request.session:
         return ""
+    from hypotree.diagnosis.keeping import keep
+
     inputs = {taken.name: taken for taken in diagnosis.inputs}
     folder = Path(request.session)
     return keep(folder, diagnosis.hypotheses, diagnosis.evidence, playbook, inputs, actor)
