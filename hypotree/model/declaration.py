@@ -38,15 +38,15 @@ class FixChoice(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     """A fix by name with what it needs to know."""
 
     name: str
-    input: str = "draft"
-    """The input whose files change."""
     tensor: str = ""
     names: dict[str, str] = {}
     """Old tensor names to new ones."""
-    prefixes: dict[str, str] = {}
-    """Old beginnings of tensor names to new ones."""
     source: str = ""
     """The input or artifact whose bytes are taken; empty means: the truth of the finding."""
+    input: str = "draft"
+    """The input whose files change."""
+    prefixes: dict[str, str] = {}
+    """Old beginnings of tensor names to new ones."""
     dtype: str = ""
     file: str = "config.json"
     field: str = ""

@@ -226,13 +226,13 @@ def test_no_session_function_is_called_as_if_it_recorded_a_verdict() -> None:
 MAKERS = {
     "Evidence": {"probe/runner.py", "probe/isolation.py"},
     "EvidenceSealed": {"session/probing.py"},
-    "CanaryRan": {"session/asking.py"},
+    "CanaryRan": {"session/gate_facts.py"},
     "FixPlanned": {"session/asking.py"},
-    "StagedFinding": {"session/staging.py"},
+    "StagedFinding": {"session/staged_probing.py"},
     "Permit": {"gate/decision.py"},
     # The swap's own last look, under the lock, refuses as the gate would have.
     "Refusal": {"gate/decision.py", "session/fixing.py"},
-    "GateFacts": {"session/asking.py"},
+    "GateFacts": {"session/asking.py", "session/gate_facts.py"},
     "FixApproved": {"session/editing.py", "session/fixing.py"},
     "ArtifactApproved": {"session/editing.py"},
     "DeclarationApproved": {"session/editing.py"},

@@ -147,7 +147,7 @@ def test_other_probe_code_makes_evidence_stale(
     from hypotree.digest import Digest
 
     session = world.confirmed(H1=dial())
-    for module in ("asking", "probing"):
+    for module in ("gate_facts", "probing"):
         monkeypatch.setattr(f"hypotree.session.{module}.code_digest", lambda _: Digest.of(b"newer"))
     assert world.refusal(session=session).code is RefusalCode.STALE_PROBE
     assert world.standing() == "stale"
@@ -537,7 +537,7 @@ def test_a_canary_speaks_for_the_code_that_ran_it(
     monkeypatch.setattr(Dial, "cases", lambda _: ())
     from hypotree.digest import Digest
 
-    for module in ("session.asking", "session.probing", "probe.runner"):
+    for module in ("session.gate_facts", "session.probing", "probe.runner"):
         monkeypatch.setattr(f"hypotree.{module}.code_digest", lambda _: Digest.of(b"newer"))
     session.run("H1")
     assert world.refusal(session=session).code is RefusalCode.PROBE_CANNOT_FAIL
