@@ -100,11 +100,11 @@ def in_hub_cache(path: Path) -> Path:
     if not snapshots.is_dir():
         return path
     try:
-        main = snapshots / (path / "refs" / "main").read_text("utf-8").strip()
+        revision = (path / "refs" / "main").read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError):
-        main = snapshots
-    if main != snapshots and main.is_dir():
-        return main
+        revision = ""
+    if revision.isalnum() and (snapshots / revision).is_dir():
+        return snapshots / revision
     found = sorted(p for p in snapshots.iterdir() if p.is_dir())
     return max(found, key=lambda p: p.stat().st_mtime) if found else path
 
