@@ -21,6 +21,16 @@ class SwapRefusedError(RefusedError):
         super().__init__("replacing files", f"{refusal}: {found}", next_step)
 
 
+def refuse_late_changes(replacements: tuple[Replacement, ...]) -> None:
+    """All that can be asked under the lock before anything is written or journaled.
+
+    A start in the journal thus means that the old files were there: what is new later is its doing.
+    """
+    for replacement in replacements:
+        refuse_stale((*moved(replacement), *changed(replacement)))
+    refuse_unsafe(replacements)
+
+
 def refuse_unsafe(replacements: tuple[Replacement, ...]) -> None:
     """A link may have been made since the gate looked, and an undo meets no gate at all."""
     reasons = [reason for r in replacements for reason in unsafe_reasons(r.path)]

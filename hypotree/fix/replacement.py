@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypotree.artifact.files import DiskFile
-from hypotree.digest import Digest
+from hypotree.digest import ABSENT, Digest
 from hypotree.errors import RefusedError, ToolError
 from hypotree.fix.reads import differing_reads
 from hypotree.fix.segments import SegmentedFile
@@ -21,7 +21,7 @@ from hypotree.model.fix import FileSwap
 
 @dataclass(frozen=True)
 class Replacement:
-    """One file to be replaced, with its undo pack on disk already."""
+    """One file to be replaced; swapped only once its undo pack is on disk."""
 
     path: Path
     staged: SegmentedFile
@@ -39,15 +39,24 @@ class Replacement:
 
 def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
     """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
+    return with_packs(planned(permit, staged), undo)
+
+
+def planned(permit: Permit, staged: StagedTree) -> tuple[Replacement, ...]:
+    """The replacements of a permitted plan, before anything is written: they have no packs yet."""
     Permit.check(permit)
+    return tuple(
+        Replacement(
+            Path(file.path), staged.staged[file.name], file.based_on, file.after, ABSENT
+        )
+        for file in permit.plan.files
+    )  # fmt: skip
+
+
+def with_packs(replacements: tuple[Replacement, ...], undo: UndoStore) -> tuple[Replacement, ...]:
+    """The same, their undo packs on disk."""
     with machine_errors("keeping the old bytes for an undo"):
-        return tuple(
-            Replacement(
-                Path(file.path), staged.staged[file.name], file.based_on, file.after,
-                undo.keep(staged.staged[file.name]),
-            )
-            for file in permit.plan.files
-        )  # fmt: skip
+        return tuple(replace(r, pack=undo.keep(r.staged)) for r in replacements)
 
 
 def prepare_undo(

@@ -19,10 +19,13 @@ _NO_KERNEL_COPY = {errno.ENOSYS, errno.EOPNOTSUPP, errno.EXDEV, errno.EINVAL}
 _RANDOM = 8
 
 
-def write_beside(path: Path, content: SegmentedFile) -> Path:
-    """A durable sibling of `path` holding `content`, with the mode, group and attributes of `path`."""
+def write_beside(path: Path, content: SegmentedFile, tag: str) -> Path:
+    """A durable sibling of `path` holding `content`, with the mode, group and attributes of `path`.
+
+    `tag` tells the siblings of one swap from those of any other.
+    """
     old = on_disk(content).fileno()
-    fd, name = tempfile.mkstemp(prefix=_prefix(path), dir=path.parent)
+    fd, name = tempfile.mkstemp(prefix=_prefix(path, tag), dir=path.parent)
     try:
         _fill(fd, content, old)
         _keep_attributes(fd, path)
@@ -36,9 +39,9 @@ def write_beside(path: Path, content: SegmentedFile) -> Path:
     return Path(name)
 
 
-def leftovers(path: Path) -> list[Path]:
-    """Siblings of `path` that a swap had written and not put in place."""
-    prefix = _prefix(path)
+def leftovers(path: Path, tag: str) -> list[Path]:
+    """Siblings of `path` that the swap of that tag had written and not put in place."""
+    prefix = _prefix(path, tag)
     return [
         path.parent / name
         for name in os.listdir(path.parent)
@@ -65,9 +68,9 @@ def on_disk(content: SegmentedFile) -> DiskFile:
     return content.base
 
 
-def _prefix(path: Path) -> str:
+def _prefix(path: Path, tag: str) -> str:
     name = os.fsencode(path.name)
-    return f".{path.name if len(name) <= 200 else Digest.of(name).short}.hypotree-"
+    return f".{path.name if len(name) <= 190 else Digest.of(name).short}.hypotree-{tag}-"
 
 
 def _keep_attributes(fd: int, path: Path) -> None:

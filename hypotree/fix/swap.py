@@ -31,11 +31,17 @@ class _Sibling:
     stamp: tuple[int, int]
 
 
-def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: Recheck) -> None:
+def swap(
+    replacements: tuple[Replacement, ...],
+    permit: Permit | None,
+    recheck: Recheck,
+    tag: str = "swap",
+) -> None:
     """Replace every file or none; without a permit only what was replaced before is put back.
 
     The caller holds `hypotree.fix.lock.locked` on every path. All new files are
-    durable, and compared with their views, before the first old one goes.
+    durable, and compared with their views, before the first old one goes; `tag`
+    marks them while they wait.
     """
     if permit is not None:
         _check(replacements, permit)
@@ -46,7 +52,7 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
             refuse_stale(change for r in replacements for change in moved(r))
             refuse_unsafe(replacements)
             for replacement in replacements:
-                siblings.append(_written(replacement))  # noqa: PERF401 - the list must hold each at once
+                siblings.append(_written(replacement, tag))  # noqa: PERF401 - the list must hold each at once
             for replacement in replacements:
                 refuse_stale((*moved(replacement), *changed(replacement)))
             refuse_stale(recheck())
@@ -55,7 +61,7 @@ def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: 
                 os.replace(sibling.path, sibling.replacement.path)
             _confirm(replacements)
     except BaseException as error:
-        _back_out(replacements, siblings, error)
+        _back_out(replacements, siblings, tag, error)
         raise
 
 
@@ -67,10 +73,10 @@ def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:
         raise ToolError("replacing files", "they are not the ones that the permit names")
 
 
-def _written(replacement: Replacement) -> _Sibling:
+def _written(replacement: Replacement, tag: str) -> _Sibling:
     """The new file beside the old one, read again and compared with the view, all of it."""
     stamp = _stamp(replacement.path)
-    path = write_beside(replacement.path, replacement.staged)
+    path = write_beside(replacement.path, replacement.staged, tag)
     status = path.stat()
     sibling = _Sibling(replacement, path, (status.st_dev, status.st_ino), stamp)
     if found := difference(path, replacement.staged):
@@ -107,13 +113,13 @@ def _confirm(replacements: tuple[Replacement, ...]) -> None:
 
 
 def _back_out(
-    replacements: tuple[Replacement, ...], siblings: list[_Sibling], error: BaseException
+    replacements: tuple[Replacement, ...], siblings: list[_Sibling], tag: str, error: BaseException
 ) -> None:
     """Old files back where new ones are in place, and no sibling left over."""
-    stuck = [str(s.replacement.path) for s in siblings if _is_in_place(s) and not _put_back(s)]
+    stuck = [str(s.replacement.path) for s in siblings if _is_in_place(s) and not _put_back(s, tag)]
     for replacement in replacements:
         with contextlib.suppress(OSError):
-            for leftover in leftovers(replacement.path):
+            for leftover in leftovers(replacement.path, tag):
                 leftover.unlink()
     if stuck:
         raise ToolError(
@@ -130,11 +136,11 @@ def _is_in_place(sibling: _Sibling) -> bool:
     return (status.st_dev, status.st_ino) == sibling.inode
 
 
-def _put_back(sibling: _Sibling) -> bool:
+def _put_back(sibling: _Sibling, tag: str) -> bool:
     """The old file again, from the view's own base, which still holds the replaced inode open."""
     path, old = sibling.replacement.path, sibling.replacement.staged.base
     try:
-        os.replace(write_beside(path, SegmentedFile(old, (Kept(0, old.size),))), path)
+        os.replace(write_beside(path, SegmentedFile(old, (Kept(0, old.size),)), tag), path)
         sync_folder(path.parent)
     except (HypotreeError, OSError):
         return not _is_in_place(sibling)

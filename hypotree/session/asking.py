@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from hypotree.digest import Digest
+from hypotree.fix.file_system import disk_facts
 from hypotree.fix.staged_tree import StagedTree
 from hypotree.gate import GateFacts, Permit, admit
 from hypotree.model.event import FixPlanned
@@ -30,6 +32,13 @@ class Answer:
     staged: tuple[StagedFinding, ...]
     decision: Permit | Refusal
     facts: GateFacts
+
+    def disk_facts(self) -> tuple[str, ...]:
+        """What the file system makes of writing each file."""
+        files = self.plan.files if self.plan else ()
+        return tuple(
+            fact for f in files for fact in disk_facts(Path(f.path), f.size_after, f.bytes_fresh)
+        )
 
 
 def ask(core: SessionCore, node: str) -> Answer:

@@ -9,8 +9,14 @@ from pathlib import Path
 
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
 from hypotree.fix.lock import locked
-from hypotree.fix.recheck import SwapRefusedError
-from hypotree.fix.replacement import Replacement, machine_errors, prepare, prepare_undo
+from hypotree.fix.recheck import SwapRefusedError, refuse_late_changes
+from hypotree.fix.replacement import (
+    Replacement,
+    machine_errors,
+    planned,
+    prepare_undo,
+    with_packs,
+)
 from hypotree.fix.swap import swap
 from hypotree.gate import Permit
 from hypotree.model.declaration import Approve
@@ -21,7 +27,7 @@ from hypotree.session.asking import Answer, ask, ask_again
 from hypotree.session.core import SessionCore
 from hypotree.session.editing import check_person
 from hypotree.session.probing import changes_since, measure_symptom, run_node
-from hypotree.session.recovery import settle
+from hypotree.session.recovery import settle, sibling_tag
 from hypotree.tree.replay import Swapped
 
 
@@ -80,10 +86,13 @@ def _refused(core: SessionCore, answer: Answer, refusal: Refusal) -> Refusal:
 def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
     assert answer.view is not None
     with machine_errors(f"applying {answer.fix}"), locked(Path(f.path) for f in permit.plan.files):
-        replacements = prepare(permit, answer.view, core.undo)
+        fresh = planned(permit, answer.view)
+        refuse_late_changes(fresh)
+        replacements = with_packs(fresh, core.undo)
         swap_id = _start(core, answer.node, replacements)
         with _settled_on_failure(core, swap_id):
-            swap(replacements, permit, lambda: _changed_since(core, permit))
+            tag = sibling_tag(core, swap_id)
+            swap(replacements, permit, lambda: _changed_since(core, permit), tag)
             core.append(
                 FixApplied(
                     swap_id, answer.node, answer.fix, permit.plan.digest(),
@@ -154,7 +163,7 @@ def undo_swap(core: SessionCore, swap_id: str = "") -> str:
         replacements = prepare_undo(target.swaps, core.undo)
         new_id = _start(core, target.node, replacements)
         with _settled_on_failure(core, new_id):
-            swap(replacements, None, lambda: ())
+            swap(replacements, None, lambda: (), sibling_tag(core, new_id))
             core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
     return new_id
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from hypotree.digest import Digest
 from hypotree.errors import HypotreeError
 from hypotree.fix.lock import BusyError, locked
 from hypotree.fix.reads import changed_reads
@@ -47,19 +49,26 @@ def settle(core: SessionCore, started: SwapStarted, why: str = "interrupted") ->
 
     The caller holds the lock on them.
     """
-    new = tuple(s for s in started.swaps if _is(s, new=True))
-    old = tuple(s for s in started.swaps if s not in new and _is(s, new=False))
-    for file in started.swaps:
-        for leftover in leftovers(Path(file.path)):
-            leftover.unlink(missing_ok=True)
+    tag = sibling_tag(core, started.id)
+    # A sibling that is still there was not put in place, whatever the file holds by now.
+    waiting = {s.path: leftovers(Path(s.path), tag) for s in started.swaps}
+    new = tuple(s for s in started.swaps if not waiting[s.path] and _is(s, new=True))
+    old = tuple(s for s in started.swaps if s not in new and (waiting[s.path] or _is(s, new=False)))
+    for leftover in (path for found in waiting.values() for path in found):
+        leftover.unlink(missing_ok=True)
     if len(new) + len(old) < len(started.swaps):
         names = ", ".join(s.path for s in started.swaps if s not in new and s not in old)
         return f"swap {started.id} was interrupted, and {names} is neither the old nor the new file"
     if new:
-        swap(prepare_undo(new, core.undo, keep=False), None, lambda: ())
+        swap(prepare_undo(new, core.undo, keep=False), None, lambda: (), tag)
     done = f"{len(new)} of {len(started.swaps)} files were new and were put back"
     core.append(SwapAbandoned(started.id, f"{why}; {done}"), _RECOVERY)
     return f"swap {started.id} was interrupted; {done}"
+
+
+def sibling_tag(core: SessionCore, swap_id: str) -> str:
+    """What marks the waiting files of one swap of one session."""
+    return Digest.of_parts(os.fsencode(core.folder.resolve()), swap_id.encode()).hex[:8]
 
 
 def _is(file: FileSwap, *, new: bool) -> bool:

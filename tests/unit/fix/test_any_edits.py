@@ -17,7 +17,7 @@ from write_kit import (
 )
 
 from hypotree.artifact.checkpoint import Checkpoint
-from hypotree.model.edit import InsertTensor, RenameTensors, ReplaceTensor, TensorFrom
+from hypotree.model.edit import DropTensor, InsertTensor, RenameTensors, ReplaceTensor, TensorFrom
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12).filter(
     lambda name: name != "__metadata__"
@@ -44,7 +44,7 @@ def edits_on(draw, shards):
     tensors = {name: value for found in shards.values() for name, value in found.items()}
     edits, truth = [], {"unused": value_of("U8", (1,))}
     for step in range(draw(st.integers(1, 5))):
-        kind = draw(st.sampled_from(["rename", "exchange", "replace", "insert"]))
+        kind = draw(st.sampled_from(["rename", "exchange", "replace", "insert", "drop"]))
         name = draw(st.sampled_from(sorted(tensors)))
         if kind == "rename":
             new = draw(NAMES.filter(lambda n: n not in tensors))
@@ -54,6 +54,10 @@ def edits_on(draw, shards):
             other = draw(st.sampled_from(sorted(tensors)))
             edits.append(RenameTensors({name: other, other: name}))
             tensors[name], tensors[other] = tensors[other], tensors[name]
+        elif kind == "drop":
+            if len(tensors) > 1:
+                edits.append(DropTensor(name))
+                del tensors[name]
         else:
             old = tensors[name]
             new = draw(NAMES.filter(lambda n: n not in tensors)) if kind == "insert" else name
@@ -64,7 +68,7 @@ def edits_on(draw, shards):
     return tuple(edits), truth, tensors
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_any_edits_then_their_undo_give_the_original_bytes(data):
     shards = data.draw(checkpoints())

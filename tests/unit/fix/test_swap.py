@@ -172,7 +172,7 @@ def test_other_files_than_the_permits_are_refused(target, tmp_path):
     other = write_safetensors(tmp_path / "other" / "m.safetensors", {"d2t": ids(0, 4)})
     foreign = prepared(other, tmp_path / "undo", TO_OFFSETS)
     with pytest.raises(ToolError, match="not the ones that the permit names"):
-        swap(foreign.replacements, ready.permit, tuple)
+        swap(foreign.replacements, ready.permit, tuple, "test")
     assert as_the_library_reads(other)["d2t"] == ids(0, 4)
 
 
@@ -231,9 +231,9 @@ def test_a_name_as_long_as_names_can_be_is_swapped_and_hostile_ones_leave_nothin
         prepared(path, tmp_path / "undo", TO_OFFSETS).write()
         assert as_the_library_reads(path)["d2t"] == ids(0, 3)
         left = sibling.write_beside(
-            path, prepared(path, tmp_path / "undo", TO_OFFSETS).replacements[0].staged
+            path, prepared(path, tmp_path / "undo", TO_OFFSETS).replacements[0].staged, "test"
         )
-        assert sibling.leftovers(path) == [left]
+        assert sibling.leftovers(path, "test") == [left]
         left.unlink()
 
 

@@ -14,7 +14,7 @@ from hypotree.artifact.tensor import TensorValue, byte_size
 from hypotree.digest import Digest
 from hypotree.fix.lock import locked
 from hypotree.fix.plan import make_plan
-from hypotree.fix.replacement import Replacement, prepare, prepare_undo
+from hypotree.fix.replacement import Replacement, planned, prepare_undo, with_packs
 from hypotree.fix.stage import StagedTree, stage
 from hypotree.fix.swap import swap
 from hypotree.fix.undo import UndoStore
@@ -103,7 +103,7 @@ class Prepared:
 
     def write(self, recheck=NOTHING_CHANGED) -> tuple[FileSwap, ...]:
         with locked(r.path for r in self.replacements):
-            swap(self.replacements, self.permit, recheck)
+            swap(self.replacements, self.permit, recheck, "test")
         return tuple(r.record() for r in self.replacements)
 
 
@@ -119,13 +119,13 @@ def prepared(locator: Path, undo: Path, *edits: Edit, **artifacts: Path) -> Prep
     plan = make_plan("H1", "by-hand", "draft", subject, view, edits)
     said = ("H1", "by-hand", plan, Digest.of(b"evidence"))
     permit = decision.Permit(*said, seal=decision._seal(*said))
-    return Prepared(permit, prepare(permit, view, UndoStore(undo)))
+    return Prepared(permit, with_packs(planned(permit, view), UndoStore(undo)))
 
 
 def undone(swaps: tuple[FileSwap, ...], undo: Path) -> tuple[FileSwap, ...]:
     with locked(Path(s.path) for s in swaps):
         replacements = prepare_undo(swaps, UndoStore(undo))
-        swap(replacements, None, NOTHING_CHANGED)
+        swap(replacements, None, NOTHING_CHANGED, "test")
     return tuple(r.record() for r in replacements)
 
 

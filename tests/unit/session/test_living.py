@@ -17,6 +17,7 @@ from hypotree.model.event import Actor, SwapStarted
 from hypotree.model.refusal import RefusalCode
 from hypotree.model.verdict import Role
 from hypotree.session.fixing import Applied
+from hypotree.session.recovery import sibling_tag
 from hypotree_probes.planting import ids
 
 if TYPE_CHECKING:
@@ -156,8 +157,8 @@ with locked([draft]):
 
 def test_a_swap_of_a_living_process_is_left_to_it(world: World) -> None:
     """A second session that opens meanwhile must not sweep away what the first one writes."""
-    world.confirmed()
-    scratch = world.draft.with_name(f".{world.draft.name}.hypotree-abcdefgh")
+    tag = sibling_tag(world.confirmed()._core, "S9")
+    scratch = world.draft.with_name(f".{world.draft.name}.hypotree-{tag}-abcdefgh")
     scratch.write_bytes(b"half written")
     other = subprocess.Popen(
         [sys.executable, "-c", _SWAPPING, str(world.session), str(world.draft)],
