@@ -77,9 +77,9 @@ def _print_refuted(found: Diagnosis) -> None:
     if refuted:
         out("\nrefuted, and by what")
     for one in refuted:
-        guess = " (a guess)" if one.authority is not Authority.SOURCE_OF_TRUTH else ""
-        by = ", ".join(one.truth) or "its own definition"
-        out(f"  {plain(one.fault):<27} {wrapped(f'by {by}{guess}: {one.why}', 30)}")
+        is_sure = one.authority is Authority.SOURCE_OF_TRUTH
+        by = ", ".join(one.truth) or ("definition" if is_sure else "a guess")
+        out(f"  {plain(one.fault):<27} {wrapped(f'by {by}: {one.why}', 30)}")
 
 
 def _print_unchecked(found: Diagnosis, *, everything: bool) -> None:

@@ -27,9 +27,10 @@ def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
     plain = [_diagnosed(p, a, explained.get(p.fault, ())) for p, a in answers.values()]
     fixes = _fixes(tested, plain, [answer for _, answer in answers.values()])
     found = tuple(replace(one, fix=fixes.get(one.fault)) for one in plain)
+    verdict = _overall(tested, [answer for _, answer in answers.values()])
     symptoms = [a.fault.code for a in true if a.fault.is_symptom]
     return Diagnosis(
-        verdict=_overall(tested, [answer for _, answer in answers.values()]),
+        verdict=verdict,
         draft=tested.found.inputs["draft"].path,
         subject=_subject_words(tested),
         playbook=tested.playbook.title,
@@ -38,7 +39,9 @@ def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
         root_causes=tuple(roots),
         symptoms=tuple(symptoms),
         suspicions=tuple(a.fault.code for _, a in answers.values() if a.is_suspected),
-        next=next_command(found, roots, symptoms, tested.playbook, tested.found.inputs, session),
+        next=next_command(
+            verdict, found, roots, symptoms, tested.playbook, tested.found.inputs, session
+        ),
         notes=(*tested.found.notes, *_problems(tested)),
         evidence={digest_of(e).hex: e for o in tested.outcomes for e in o.evidence},
         session=session,

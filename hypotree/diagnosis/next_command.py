@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from hypotree.diagnosis.playbook import Playbook
-from hypotree.diagnosis.values import Diagnosed, InputTaken
+from hypotree.diagnosis.values import Diagnosed, InputTaken, Overall
 from hypotree.model.verdict import Verdict
 
 _FLAGS = {"truth": "--vocab-map", "sample": "--hidden-states", "train": "--train-config"}
@@ -14,6 +14,7 @@ _KEPT_IN = "diagnosis"
 
 
 def next_command(
+    verdict: Overall,
     found: Sequence[Diagnosed],
     roots: Sequence[str],
     symptoms: Sequence[str],
@@ -22,6 +23,8 @@ def next_command(
     session: str | None,
 ) -> str:
     """One sentence that ends in a command, or in what to do by hand; "" if there is nothing to do."""
+    if verdict == "healthy":
+        return ""
     by_code = {one.fault: one for one in found}
     causes = [by_code[code] for code in roots]
     for cause in causes:
@@ -85,7 +88,7 @@ def _look_further(
         if symptom.fault in symptoms:
             wanted += symptom.look_at
     unclear = [c for c, one in by_code.items() if one.verdict.is_open]
-    unsaid = [c for c, one in by_code.items() if one.verdict is Verdict.NOT_RUN] if wanted else []
+    unsaid = [c for c, one in by_code.items() if one.verdict is Verdict.NOT_RUN]
     for code in dict.fromkeys([*wanted, *unclear, *unsaid]):
         one = by_code.get(code)
         name = _askable(one.missing if one else (), playbook, inputs)
