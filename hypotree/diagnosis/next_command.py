@@ -87,8 +87,10 @@ def _look_further(
     for symptom in playbook.symptoms:
         if symptom.fault in symptoms:
             wanted += symptom.look_at
-    unclear = [c for c, one in by_code.items() if one.verdict.is_open]
-    unsaid = [c for c, one in by_code.items() if one.verdict is Verdict.NOT_RUN]
+    seen = {symptom.fault for symptom in playbook.symptoms}
+    ordered = sorted(by_code.items(), key=lambda pair: pair[0] in seen)
+    unclear = [code for code, one in ordered if one.verdict.is_open]
+    unsaid = [code for code, one in ordered if one.verdict is Verdict.NOT_RUN]
     for code in dict.fromkeys([*wanted, *unclear, *unsaid]):
         one = by_code.get(code)
         name = _askable(one.missing if one else (), playbook, inputs)
