@@ -86,7 +86,8 @@ def _answers_of(tested: Tested, probe: type[Probe], fault: Fault) -> list[Answer
 
 def _missing(tested: Tested, probe: type[Probe], fault: Fault, outcome: Outcome) -> tuple[str, ...]:
     """Inputs that this code could do with: those it needs first, then truths, then observations."""
-    given = tested.found.inputs.keys()
+    given, own = tested.found.inputs.keys(), tested.playbook.plan(probe.name).names
     takes = sorted(probe.takes, key=lambda taken: taken.role is not Role.TRUTH)
     names = [*fault.needs, *outcome.missing, *(taken.name for taken in takes)]
-    return tuple(n for n in dict.fromkeys(names) if n not in given)
+    ours = dict.fromkeys(own.get(name, name) for name in names)
+    return tuple(name for name in ours if name not in given)

@@ -78,7 +78,7 @@ def hypothesis(
     bound = {
         taken.name: Binding(source.name)
         for taken in probe_class(evidence.probe).takes
-        if taken.name in used and (source := input_for(taken, inputs)) is not None
+        if taken.name in used and (source := input_for(taken, inputs, plan)) is not None
     }
     return Hypothesis(
         claim=found.claim, fault=found.fault, probe=evidence.probe, inputs=bound,

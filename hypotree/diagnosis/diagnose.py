@@ -85,10 +85,10 @@ def carry_out(request: Request, watcher: Watcher | None = None, actor: Actor | N
     subject = subject_of(first, playbook)
     if subject is not None and subject.is_target:
         refuse_target(draft, subject, Surroundings(draft))
-    found = take_given(draft, request.given, request.truth_form)
+    found = take_given(draft, request.given, request.truth_form, playbook)
     found.notes += [note] if note else []
     if request.is_looking:
-        discover(found, first, Surroundings(draft), playbook)
+        discover(found, first, Surroundings(draft))
     tested = _test(playbook, subject, first, found, watcher or Watcher())
     diagnosis = conclude(tested, request.session or None, time.perf_counter() - started)
     return Kept(diagnosis, _kept(request, diagnosis, playbook, actor or Actor("cli")))

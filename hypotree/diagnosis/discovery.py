@@ -46,6 +46,7 @@ _SERVED: Final = re.compile(
 class Found:
     """All inputs, what was named coming first, and what was left aside."""
 
+    playbook: Playbook
     inputs: dict[str, InputTaken] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -55,9 +56,9 @@ class Found:
         return Path(taken.path) if taken else None
 
 
-def take_given(draft: Path, given: Mapping[str, str], form: str) -> Found:
+def take_given(draft: Path, given: Mapping[str, str], form: str, playbook: Playbook) -> Found:
     """What a person named; each path is looked for, and nothing else is asked of it yet."""
-    found = Found()
+    found = Found(playbook)
     _take(found, "draft", str(draft), "named", is_given=True)
     for name, value in given.items():
         _take(found, name, value, "named", is_given=True)
@@ -68,12 +69,12 @@ def take_given(draft: Path, given: Mapping[str, str], form: str) -> Found:
     return found
 
 
-def discover(found: Found, draft: Sketch, around: Surroundings, playbook: Playbook) -> None:
+def discover(found: Found, draft: Sketch, around: Surroundings) -> None:
     """Add to `found` what lies around the drafter and was not named."""
     places = around.files()
     _from_files(found, draft, around, places)
     if "target" not in found.inputs:
-        target, why = find_target(draft, places, playbook)
+        target, why = find_target(draft, places, found.playbook)
         if target is not None:
             _take(found, "target", str(target), why)
         elif why:
@@ -163,17 +164,18 @@ def _take_nearest(found: Found, name: str, seen: list[tuple[Place, Seen]]) -> No
 
 
 def _take(found: Found, name: str, path: str, why: str, *, is_given: bool = False) -> None:
-    kind, role = INPUTS.get(name) or _kind_of(name)
+    kind, role = INPUTS.get(name) or _kind_of(name, found.playbook)
     found.inputs[name] = InputTaken(name, kind, role, path, "given" if is_given else "found", why)
 
 
-def _kind_of(name: str) -> tuple[str, Role]:
+def _kind_of(name: str, playbook: Playbook) -> tuple[str, Role]:
     """Of an input that only some installed probe knows; `MisuseError` if none does."""
-    taken = [t for probe in all_probes()[0].values() for t in probe.takes]
-    for one in taken:
-        if one.name == name:
-            return one.kind, one.role
-    known = ", ".join(sorted({one.name for one in taken}))
-    raise MisuseError(
-        f"taking the input {name!r}", "no installed probe takes it", f"one of {known}"
-    )
+    known = {
+        playbook.plan(probe.name).names.get(taken.name, taken.name): (taken.kind, taken.role)
+        for probe in all_probes()[0].values()
+        for taken in probe.takes
+    }
+    if name not in known:
+        names = ", ".join(sorted(known))
+        raise MisuseError(f"taking the input {name!r}", "no installed probe takes it", names)
+    return known[name]

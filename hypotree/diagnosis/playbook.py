@@ -53,6 +53,8 @@ class ProbePlan(_Part, frozen=True):
     probe: str
     runs: tuple[tuple[str, ...], ...] = ()
     params: dict[str, Scalar] = {}
+    names: dict[str, str] = {}
+    """Where an input of the probe has another name in `inputs`: two probes may each call one `truth`."""
     any_checkpoint: bool = False
     """Whether it can be put to a checkpoint that is no fit subject."""
 
@@ -128,8 +130,9 @@ def _read(path: Path) -> Playbook:
     codes = [node.fault for node, _ in found.walk()] + [s.fault for s in found.symptoms]
     if twice := {code for code in codes if codes.count(code) > 1}:
         raise MalformedError(asked, f"{min(twice)} stands there twice", "name each code once")
-    unknown = {i for plan in found.probes for run in plan.runs for i in run} - found.inputs.keys()
-    if unknown := unknown - {"draft"}:
+    used = {name for plan in found.probes for name in plan.names.values()}
+    used |= {p.names.get(name, name) for p in found.probes for run in p.runs for name in run}
+    if unknown := used - found.inputs.keys() - {"draft"}:
         raise MalformedError(asked, f"a run names the input {min(unknown)!r}", "list it in inputs")
     return found
 

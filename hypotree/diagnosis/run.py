@@ -71,7 +71,7 @@ def run_probes(
 def _run_one(
     probe: type[Probe], plan: ProbePlan, inputs: Mapping[str, InputTaken], watcher: Watcher
 ) -> Outcome:
-    taken = {taken.name: found for taken in probe.takes if (found := input_for(taken, inputs))}
+    taken = {t.name: found for t in probe.takes if (found := input_for(t, inputs, plan))}
     missing = tuple(t.name for t in probe.takes if t.is_required and t.name not in taken)
     if missing:
         return Outcome(probe, (), f"it needs {', '.join(missing)}", missing=missing)
@@ -88,9 +88,9 @@ def _run_one(
     return Outcome(probe, tuple(done))
 
 
-def input_for(taken: Input, inputs: Mapping[str, InputTaken]) -> InputTaken | None:
+def input_for(taken: Input, inputs: Mapping[str, InputTaken], plan: ProbePlan) -> InputTaken | None:
     """What was taken for an input of a probe; a map stands in for a checkpoint only if it is one."""
-    found = inputs.get(taken.name)
+    found = inputs.get(plan.names.get(taken.name, taken.name))
     if found is None or found.kind == taken.kind:
         return found
     return found if taken.kind == "checkpoint" and _is_checkpoint(Path(found.path)) else None

@@ -18,8 +18,8 @@ from hypotree_probes.planting import ids, safetensors_bytes
 
 
 def found_around(draft: Path, **given: str) -> Found:
-    found = take_given(draft, given, "")
-    discover(found, sketch(draft), Surroundings(draft), load_playbook())
+    found = take_given(draft, given, "", load_playbook())
+    discover(found, sketch(draft), Surroundings(draft))
     return found
 
 
