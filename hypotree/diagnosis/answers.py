@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypotree.diagnosis.discovery import Found
 from hypotree.diagnosis.playbook import Playbook, Subject
@@ -62,6 +62,8 @@ def answer_to(tested: Tested, code: str) -> Answer:
     for probe in tested.probes:
         fault = probe.fault(code)
         if fault is not None:
+            more = tested.playbook.explains(code)
+            fault = replace(fault, explains=(*fault.explains, *more))
             answers += _answers_of(tested, probe, fault)
     return speaking(answers)
 

@@ -21,7 +21,8 @@ _NO_WRITER = frozenset({"", "advice"})
 def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
     """The whole diagnosis."""
     answers = {p.fault: (p, answer_to(tested, p.fault)) for p in places(tested)}
-    true = [answer for _, answer in answers.values() if answer.is_true]
+    blind = tested.playbook.no_fault
+    true = [a for p, a in answers.values() if a.is_true and p.fault not in blind]
     explained = explanations(true)
     roots = root_causes(true, explained)
     plain = [_diagnosed(p, a, explained.get(p.fault, ())) for p, a in answers.values()]
@@ -80,7 +81,7 @@ def _fixes(
 
 
 def _overall(tested: Tested, answers: Sequence[Answer]) -> Overall:
-    no_fault = frozenset(s.fault for s in tested.playbook.symptoms if not s.is_fault)
+    no_fault = frozenset(tested.playbook.no_fault)
     ran = {o.probe.name for o in tested.outcomes if o.ran}
     verdict = overall(answers, no_fault, ran, set(tested.playbook.healthy_needs))
     if verdict == "healthy" and any(o.is_unreadable for o in tested.outcomes):

@@ -55,6 +55,8 @@ class ProbePlan(_Part, frozen=True):
     params: dict[str, Scalar] = {}
     names: dict[str, str] = {}
     """Where an input of the probe has another name in `inputs`: two probes may each call one `truth`."""
+    group: str = ""
+    """Probes of one group run one after another: they share what they start."""
     any_checkpoint: bool = False
     """Whether it can be put to a checkpoint that is no fit subject."""
 
@@ -64,6 +66,8 @@ class Node(_Part, frozen=True):
 
     fault: str
     claim: str = ""
+    explains: tuple[str, ...] = ()
+    """Codes of which it is the cause, besides those that its probe declares."""
     then: tuple[Node, ...] = ()
 
 
@@ -72,8 +76,6 @@ class Symptom(_Part, frozen=True):
 
     fault: str
     look_at: tuple[str, ...] = ()
-    is_fault: bool = True
-    """False if its confirmation says that nothing was measured."""
 
 
 class Playbook(_Part, frozen=True):
@@ -88,10 +90,16 @@ class Playbook(_Part, frozen=True):
     probes: tuple[ProbePlan, ...]
     symptoms: tuple[Symptom, ...]
     hypotheses: tuple[Node, ...]
+    no_fault: tuple[str, ...] = ()
+    """Codes whose confirmation says that nothing was measured: open questions, and no faults."""
 
     def walk(self) -> Iterator[tuple[Node, str]]:
         """Every hypothesis with its parent's fault code ("" at the top), parents first."""
         yield from _walk(self.hypotheses, "")
+
+    def explains(self, fault: str) -> tuple[str, ...]:
+        """What a code explains besides what its probe declares."""
+        return next((node.explains for node, _ in self.walk() if node.fault == fault), ())
 
     def plan(self, probe: str) -> ProbePlan:
         """How to run `probe`, named here or not."""

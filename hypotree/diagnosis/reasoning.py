@@ -127,18 +127,22 @@ def _closure(code: str, direct: Mapping[str, list[str]]) -> list[str]:
 
 def root_causes(true: Sequence[Answer], explained: Mapping[str, tuple[str, ...]]) -> list[str]:
     """Codes that nothing explains, those that explain most first, else in the playbook's order."""
-    reach = {
-        answer.fault.code: sum(answer.fault.code in causes for causes in explained.values())
+    codes = [answer.fault.code for answer in true]
+    reach = {code: sum(code in causes for causes in explained.values()) for code in codes}
+    roots = [
+        answer.fault.code
         for answer in true
-    }
-    roots = [a.fault.code for a in true if not a.fault.is_symptom and not _caused(a, explained)]
+        if not answer.fault.is_symptom and not _caused(answer.fault.code, explained, codes)
+    ]
     return sorted(roots, key=lambda code: -reach[code])
 
 
-def _caused(answer: Answer, explained: Mapping[str, tuple[str, ...]]) -> bool:
-    """Explained by something that does not in turn come from it: two that explain each other stand."""
-    code = answer.fault.code
-    return any(code not in explained.get(cause, ()) for cause in explained.get(code, ()))
+def _caused(code: str, explained: Mapping[str, tuple[str, ...]], order: Sequence[str]) -> bool:
+    """Explained by another; of two that explain each other the one that the playbook names first stands."""
+    return any(
+        code not in explained.get(cause, ()) or order.index(cause) < order.index(code)
+        for cause in explained.get(code, ())
+    )
 
 
 def overall(

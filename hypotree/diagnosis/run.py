@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,12 +59,19 @@ def run_probes(
     """The outcome of each probe, in the order given, as many at a time as there are cores."""
     watcher.planned([probe.name for probe in probes])
     outcomes: dict[str, Outcome] = {}
-    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        jobs = [pool.submit(_run_one, p, playbook.plan(p.name), inputs, watcher) for p in probes]
-        for job in as_completed(jobs):
-            outcome = job.result()
-            outcomes[outcome.probe.name] = outcome
+    groups: dict[str, list[type[Probe]]] = {}
+    for probe in probes:
+        groups.setdefault(playbook.plan(probe.name).group or probe.name, []).append(probe)
+
+    def run_group(group: list[type[Probe]]) -> None:
+        for probe in group:
+            outcome = _run_one(probe, playbook.plan(probe.name), inputs, watcher)
+            outcomes[probe.name] = outcome
             watcher.ended(outcome)
+
+    with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+        for job in [pool.submit(run_group, group) for group in groups.values()]:
+            job.result()
     return [outcomes[probe.name] for probe in probes]
 
 

@@ -28,13 +28,14 @@ class Case:
     confirmed: Mapping[str, str] = field(default_factory=dict)
     """Fault code to authority."""
     roots: tuple[str, ...] = ()
-    """Codes that must be root causes; all of them and no other."""
+    """Codes that must be root causes; no other but those in `may`. None given: not compared."""
     verdict: str = "faulty"
-    """Of a healthy one `healthy` if the probes for it are installed, else anything but faulty."""
+    """`healthy` is asked for if the probes for it are installed, else anything but faulty, which is
+    also what `not-faulty` says."""
     clean: tuple[str, ...] = ()
     """Codes that must not be confirmed, by whatever authority."""
     may: tuple[str, ...] = ()
-    """Consequences that may be confirmed besides."""
+    """Codes that may be confirmed besides."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Other verdicts that must come out, by code."""
     gate: Mapping[str, str] = field(default_factory=dict)

@@ -174,6 +174,8 @@ def copied_truth(folder: Path) -> Inputs:
 _ABSOLUTE = "d2t.absolute-ids"
 _UNCLEAR = {_ABSOLUTE: "inconclusive"}
 _LLAMA, _QWEN = "speculators-0.9.0-llama", "speculators-0.9.0-qwen3"
+#: Why fc is not fused, as far as the engine's own source is at hand to tell.
+_UNFUSED = ("fusion.bypassed", "aux.delegation-missing")
 _DROPS = ("params.dropped", "params.unwritten")
 
 CASES = (
@@ -201,7 +203,7 @@ CASES = (
     faulty("F12", "no lm_head with draft_vocab_size set", headless("sglang@0.5.12"),
            "params.lm-head-missing", report="sglang#27829"),
     healthy("F12b", "no lm_head, whole vocabulary, vLLM", headless("vllm@0.33.0", is_whole=True),
-            clean=("params.lm-head-missing",), verdict="healthy"),
+            clean=("params.lm-head-missing",), verdict="not-faulty"),
     Case("F13", "decoder layer named for another release", producer(_LLAMA, "sglang@0.5.10"),
          {"params.renamed": TRUE}, ("params.renamed",), may=_DROPS,
          gate={"params.renamed": "allowed"}),
@@ -224,11 +226,11 @@ CASES = (
     faulty("F29", "the good copy is a hard link of the bad one", f29, "file.aliased"),
     Case("S5", "the founding incident, as it lies there", s5,
          {"params.renamed": TRUE, "fusion.bypassed": TRUE, "acceptance.at-floor": TRUE},
-         ("params.renamed", "fusion.bypassed"), may=_DROPS, clean=(_ABSOLUTE,),
+         ("params.renamed",), may=(*_DROPS, *_UNFUSED), clean=(_ABSOLUTE,),
          verdicts={_ABSOLUTE: "refuted"}, gate={_ABSOLUTE: "REFUTED", "params.renamed": "TRUTH_NOT_APPROVED"}),
     Case("S5b", "the founding incident, everything named", incident_engine,
          {"params.renamed": TRUE, "fusion.bypassed": TRUE, "acceptance.at-floor": TRUE},
-         ("params.renamed", "fusion.bypassed"), may=_DROPS, clean=(_ABSOLUTE,),
+         ("params.renamed",), may=(*_DROPS, *_UNFUSED), clean=(_ABSOLUTE,),
          gate={_ABSOLUTE: "REFUTED", "params.renamed": "allowed"}),
     Case("S6", "double-subtracted map and renamed keys", double_and_renamed,
          {"d2t.double-subtracted": TRUE, "params.renamed": TRUE},

@@ -91,8 +91,8 @@ _MTP = other_heads(
 _EAGLE1 = other_heads({"architectures": ["LlamaForCausalLMEagle"], "hidden_size": d.H}, "fc.weight")
 
 CASES = (
-    undecided("W1", "only a checkpoint", only_checkpoint, clean=("d2t.absolute-ids",),
-              says=("--vocab-map", "not decided, and why")),
+    Case("W1", "only a checkpoint", only_checkpoint, verdict="healthy", clean=("d2t.absolute-ids",),
+         says=("--vocab-map", "not decided, and why")),
     Case("W2", "a checkpoint and a log at the floor", checkpoint_and_log,
          {"acceptance.at-floor": TRUE}, says=("nothing that was given shows the cause", "--engine")),
     refused("W3", "a folder without a checkpoint", wrong_folder, "no checkpoint"),
