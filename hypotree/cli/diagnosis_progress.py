@@ -53,3 +53,7 @@ class Progress(Watcher):
             if self._is_live and self._waiting:
                 sys.stderr.write(f"  … {', '.join(self._waiting)}")
                 sys.stderr.flush()
+
+    def asking(self, faults: Sequence[str]) -> None:
+        """The gate puts the probe to its own planted faults first, which may take a while."""
+        talk(f"  asking the gate about the fix of {plain(', '.join(faults), 200)}")

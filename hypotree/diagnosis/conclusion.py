@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from hypotree.diagnosis.answers import Place, Tested, answer_to, places
 from hypotree.diagnosis.gate_answers import Asked, ask_gate
 from hypotree.diagnosis.next_command import next_command
 from hypotree.diagnosis.reasoning import Answer, explanations, overall, root_causes
+from hypotree.diagnosis.run import Watcher
 from hypotree.diagnosis.values import Diagnosed, Diagnosis, FixAnswer, Overall
 from hypotree.model.evidence import Finding
 from hypotree.model.verdict import Authority, Verdict
@@ -18,15 +20,15 @@ from hypotree.model.wire import digest_of
 _NO_WRITER = frozenset({"", "advice"})
 
 
-def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
-    """The whole diagnosis."""
+def conclude(tested: Tested, session: str | None, started: float, watcher: Watcher) -> Diagnosis:
+    """The whole diagnosis; `started` is when it began, by `time.perf_counter`."""
     answers = {p.fault: (p, answer_to(tested, p.fault)) for p in places(tested)}
     blind = tested.playbook.no_fault
     true = [a for p, a in answers.values() if a.is_true and p.fault not in blind]
     explained = explanations(true)
     roots = root_causes(true, explained)
     plain = [_diagnosed(p, a, explained.get(p.fault, ())) for p, a in answers.values()]
-    fixes = _fixes(tested, plain, [answer for _, answer in answers.values()])
+    fixes = _fixes(tested, plain, [answer for _, answer in answers.values()], watcher)
     found = tuple(replace(one, fix=fixes.get(one.fault)) for one in plain)
     verdict = _overall(tested, [answer for _, answer in answers.values()])
     symptoms = [a.fault.code for a in true if a.fault.is_symptom]
@@ -46,7 +48,7 @@ def conclude(tested: Tested, session: str | None, seconds: float) -> Diagnosis:
         notes=(*tested.found.notes, *_problems(tested)),
         evidence={digest_of(e).hex: e for o in tested.outcomes for e in o.evidence},
         session=session,
-        seconds=round(seconds, 3),
+        seconds=round(time.perf_counter() - started, 3),
     )
 
 
@@ -70,13 +72,15 @@ def _authority(finding: Finding) -> Authority:
 
 
 def _fixes(
-    tested: Tested, found: Sequence[Diagnosed], answers: Sequence[Answer]
+    tested: Tested, found: Sequence[Diagnosed], answers: Sequence[Answer], watcher: Watcher
 ) -> dict[str, FixAnswer]:
     asked = [
         Asked(one, answer.fault.fix, answer.evidence)
         for one, answer in zip(found, answers, strict=True)
         if answer.fault.fix not in _NO_WRITER and not answer.fault.is_symptom
     ]
+    if confirmed := [one.found.fault for one in asked if one.is_open_to_fix]:
+        watcher.asking(confirmed)
     return ask_gate(asked, tested.playbook, tested.found.inputs)
 
 

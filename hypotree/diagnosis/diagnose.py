@@ -89,8 +89,9 @@ def carry_out(request: Request, watcher: Watcher | None = None, actor: Actor | N
     found.notes += [note] if note else []
     if request.is_looking:
         discover(found, first, Surroundings(draft))
-    tested = _test(playbook, subject, first, found, watcher or Watcher())
-    diagnosis = conclude(tested, request.session or None, time.perf_counter() - started)
+    watcher = watcher or Watcher()
+    tested = _test(playbook, subject, first, found, watcher)
+    diagnosis = conclude(tested, request.session or None, started, watcher)
     return Kept(diagnosis, _kept(request, diagnosis, playbook, actor or Actor("cli")))
 
 

@@ -49,6 +49,9 @@ class Watcher:
     def ended(self, outcome: Outcome) -> None:
         """One probe is through."""
 
+    def asking(self, faults: Sequence[str]) -> None:
+        """The gate is asked about the fixes of these."""
+
 
 def run_probes(
     probes: Sequence[type[Probe]],
@@ -79,7 +82,8 @@ def _run_one(
     probe: type[Probe], plan: ProbePlan, inputs: Mapping[str, InputTaken], watcher: Watcher
 ) -> Outcome:
     taken = {t.name: found for t in probe.takes if (found := input_for(t, inputs, plan))}
-    missing = tuple(t.name for t in probe.takes if t.is_required and t.name not in taken)
+    lacking = [t.name for t in probe.takes if t.is_required and t.name not in taken]
+    missing = tuple(plan.names.get(name, name) for name in lacking)
     if missing:
         return Outcome(probe, (), f"it needs {', '.join(missing)}", missing=missing)
     done: list[Evidence] = []
@@ -98,7 +102,7 @@ def _run_one(
 def input_for(taken: Input, inputs: Mapping[str, InputTaken], plan: ProbePlan) -> InputTaken | None:
     """What was taken for an input of a probe; a map stands in for a checkpoint only if it is one."""
     found = inputs.get(plan.names.get(taken.name, taken.name))
-    if found is None or found.kind == taken.kind:
+    if found is None or found.kind == taken.kind or taken.name == "draft":
         return found
     return found if taken.kind == "checkpoint" and _is_checkpoint(Path(found.path)) else None
 
