@@ -32,7 +32,7 @@ def fix() -> None:
 @fix.command("list")
 @click.option("--session", "folder", metavar="DIR", help="The fixes bound to a session's nodes.")
 @json_option
-def list_fixes(folder: str | None, as_json: bool) -> int:  # noqa: FBT001
+def list_fixes(folder: str | None, as_json: bool) -> int:
     """The fixes there are, or those of a session's nodes."""
     if folder is None:
         names: list[object] = list(FIXES)
@@ -51,7 +51,7 @@ def list_fixes(folder: str | None, as_json: bool) -> int:  # noqa: FBT001
 @_session
 @click.argument("node")
 @json_option
-def plan_fix(folder: str, node: str, as_json: bool) -> int:  # noqa: FBT001
+def plan_fix(folder: str, node: str, as_json: bool) -> int:
     """Show what the fix of NODE would change, and what the gate says. Nothing is written."""
     answer = Session(session_folder(folder), actor()).plan(node)
     if as_json:
@@ -64,14 +64,21 @@ def plan_fix(folder: str, node: str, as_json: bool) -> int:  # noqa: FBT001
 @fix.command("apply")
 @_session
 @click.argument("node")
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="Write changed ranges into the file itself: for files too large to copy.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask; the gate is asked all the same.")
 @click.option("--token-file", metavar="FILE", help="The session's token, where no terminal is.")
 @json_option
-def apply_fix(folder: str, node: str, yes: bool, token_file: str | None, as_json: bool) -> int:  # noqa: FBT001
+def apply_fix(
+    folder: str, node: str, in_place: bool, yes: bool, token_file: str | None, as_json: bool
+) -> int:
     """Write the fix of NODE, if the gate admits it; then measure again."""
     root = session_folder(folder)
     session = Session(root, actor())
-    result = session.apply(node, _agree(root, token_file, yes=yes))
+    result = session.apply(node, _agree(root, token_file, yes=yes), in_place=in_place)
     view = session.snapshot()
     if as_json:
         out_json(_applied_value(result, view, node))

@@ -23,7 +23,7 @@ _GLYPHS = {
 @click.command()
 @session_options
 @json_option
-def show(session_option: str | None, session_argument: str | None, as_json: bool) -> int:  # noqa: FBT001
+def show(session_option: str | None, session_argument: str | None, as_json: bool) -> int:
     """Show the symptom, the tree, where each hypothesis stands, and what to do next."""
     session = Session(session_folder(session_option, session_argument), actor())
     for sentence in session.recovered:

@@ -10,6 +10,7 @@ from pathlib import Path
 from hypotree.artifact.files import DiskFile
 from hypotree.digest import ABSENT, Digest
 from hypotree.errors import RefusedError, ToolError
+from hypotree.fix.in_place import need_in_place
 from hypotree.fix.reads import differing_reads
 from hypotree.fix.segments import SegmentedFile
 from hypotree.fix.staged_tree import StagedTree
@@ -17,6 +18,9 @@ from hypotree.fix.undo import UndoStore
 from hypotree.gate.decision import Permit
 from hypotree.model.evidence import Read
 from hypotree.model.fix import FileSwap
+
+#: How a `FileSwap` is called whose bytes went into the file itself.
+IN_PLACE = "in-place"
 
 
 @dataclass(frozen=True)
@@ -28,12 +32,14 @@ class Replacement:
     before: tuple[Read, ...]
     after: tuple[Read, ...]
     pack: Digest
+    in_place: bool = False
+    """Whether changed ranges are written into the file itself."""
 
     def record(self) -> FileSwap:
         """The journal's value for it."""
         return FileSwap(
             str(self.path), self.before, self.after, self.staged.base.size, self.staged.size,
-            self.pack, "reflink-or-copy", self.staged.fresh_bytes,
+            self.pack, IN_PLACE if self.in_place else "reflink-or-copy", self.staged.fresh_bytes,
         )  # fmt: skip
 
 
@@ -42,15 +48,23 @@ def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replac
     return with_packs(planned(permit, staged), undo)
 
 
-def planned(permit: Permit, staged: StagedTree) -> tuple[Replacement, ...]:
-    """The replacements of a permitted plan, before anything is written: they have no packs yet."""
+def planned(
+    permit: Permit, staged: StagedTree, *, in_place: bool = False
+) -> tuple[Replacement, ...]:
+    """The replacements of a permitted plan, before anything is written: they have no packs yet.
+
+    In place go weights only: a config is small, and its length changes.
+    """
     Permit.check(permit)
-    return tuple(
-        Replacement(
-            Path(file.path), staged.staged[file.name], file.based_on, file.after, ABSENT
+    replacements = []
+    for file in permit.plan.files:
+        view, inside = staged.staged[file.name], in_place and file.name.endswith(".safetensors")
+        if inside:
+            need_in_place(view, Path(file.path))
+        replacements.append(
+            Replacement(Path(file.path), view, file.based_on, file.after, ABSENT, inside)
         )
-        for file in permit.plan.files
-    )  # fmt: skip
+    return tuple(replacements)
 
 
 def with_packs(replacements: tuple[Replacement, ...], undo: UndoStore) -> tuple[Replacement, ...]:
@@ -80,7 +94,7 @@ def _inverse(swap: FileSwap, undo: UndoStore, *, keep: bool) -> Replacement:
     with machine_errors(f"keeping the bytes of {path} for a redo"):
         view = undo.restore(swap.pack, DiskFile(path))
         pack = undo.keep(view) if keep else swap.pack
-    return Replacement(path, view, swap.after, swap.before, pack)
+    return Replacement(path, view, swap.after, swap.before, pack, swap.method == IN_PLACE)
 
 
 @contextlib.contextmanager

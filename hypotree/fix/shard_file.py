@@ -9,11 +9,14 @@ from hypotree.artifact.checkpoint import INDEX, Checkpoint
 from hypotree.artifact.documents import INDEX as INDEX_LIMITS
 from hypotree.artifact.documents import as_mapping, read_json
 from hypotree.artifact.safetensors_header import Header, TensorLayout
+from hypotree.errors import MisuseError
 from hypotree.fix.segments import Fresh, Kept, Segment, SegmentedFile
 from hypotree.fix.shard_edits import Shards, StagedTensor
 
 #: New headers grow in steps of a page, so that data keeps its place in a block and can be shared.
 _PAGE = 4096
+#: What readers accept (safetensors 0.8.0, MAX_HEADER_SIZE).
+MAX_HEADER = 100_000_000
 
 
 def shard_file(subject: Checkpoint, file: str, tensors: list[StagedTensor]) -> SegmentedFile | None:
@@ -50,6 +53,11 @@ def _header(old: Header, layouts: Mapping[str, TensorLayout]) -> bytes:
             "dtype": at.dtype, "shape": list(at.shape), "data_offsets": [at.begin, at.end],
         }  # fmt: skip
     text = json.dumps(entries, separators=(",", ":"), ensure_ascii=False).encode()
+    if len(text) > MAX_HEADER - _PAGE:
+        raise MisuseError(
+            "planning a fix",
+            f"the new header would have {len(text)} bytes, the format takes {MAX_HEADER}",
+        )
     room = old.data_start - 8
     if room < len(text):
         room += -(-(len(text) - room) // _PAGE) * _PAGE

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hypotree.atomic import sync_folder
 from hypotree.errors import HypotreeError, ToolError
+from hypotree.fix.in_place import Ranges, new_ranges, old_ranges, write_ranges
 from hypotree.fix.reads import changed_reads
 from hypotree.fix.recheck import changed, moved, refuse_stale, refuse_unsafe
 from hypotree.fix.replacement import Replacement, machine_errors
@@ -47,22 +48,44 @@ def swap(
         _check(replacements, permit)
     paths = {str(r.path) for r in replacements}
     siblings: list[_Sibling] = []
+    inside = [(r.path, old_ranges(r.staged)) for r in replacements if r.in_place]
+    begun = False
     try:
         with machine_errors(f"replacing {', '.join(sorted(paths))}"):
             refuse_stale(change for r in replacements for change in moved(r))
             refuse_unsafe(replacements)
             for replacement in replacements:
-                siblings.append(_written(replacement, tag))  # noqa: PERF401 - the list must hold each at once
+                if not replacement.in_place:
+                    siblings.append(_written(replacement, tag))  # noqa: PERF401 - the list must hold each at once
             for replacement in replacements:
                 refuse_stale((*moved(replacement), *changed(replacement)))
             refuse_stale(recheck())
+            begun = True
+            for replacement in replacements:
+                if replacement.in_place:
+                    write_ranges(replacement.path, new_ranges(replacement.staged))
             for sibling in siblings:
                 refuse_stale(_overtaken(sibling))
                 os.replace(sibling.path, sibling.replacement.path)
             _confirm(replacements)
     except BaseException as error:
+        if begun:
+            _put_ranges_back(inside, error)
         _back_out(replacements, siblings, tag, error)
         raise
+
+
+def _put_ranges_back(inside: list[tuple[Path, Ranges]], error: BaseException) -> None:
+    """The old bytes of files that were written in place."""
+    try:
+        for path, ranges in inside:
+            write_ranges(path, ranges)
+    except OSError as worse:
+        raise ToolError(
+            "putting back",
+            f"{worse.strerror or worse}",
+            "open the session again: its pack is on disk",
+        ) from error
 
 
 def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:

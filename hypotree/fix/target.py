@@ -8,13 +8,15 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from hypotree.fix.users import users_of
+
 #: What a swap needs beside the new files themselves: undo pack, journal line.
 _MARGIN = 1 << 20
 
 
 def unsafe_reasons(path: Path) -> tuple[str, ...]:
     """Every reason why the file of that name must not be replaced, each with its way out."""
-    reasons = (_link_reason(path), *_file_reasons(path), _folder_reason(path))
+    reasons = (_link_reason(path), *_file_reasons(path), _folder_reason(path), _users_reason(path))
     return tuple(reason for reason in reasons if reason)
 
 
@@ -55,6 +57,13 @@ def _file_reasons(path: Path) -> list[str]:
             f"{path} belongs to user {status.st_uid}: replacing it would change its owner; copy it"
         )
     return reasons
+
+
+def _users_reason(path: Path) -> str:
+    users = users_of(path)
+    if not users:
+        return ""
+    return f"{path} is in use: {'; '.join(users)}; stop it, or work on a copy"
 
 
 def _folder_reason(path: Path) -> str:

@@ -107,6 +107,6 @@ class FileSwap(msgspec.Struct, frozen=True):
     size_after: int
     pack: Digest
     method: str
-    """`reflink-or-copy` for a sibling file."""
+    """`reflink-or-copy` for a sibling file, `in-place` for changed ranges only."""
     bytes_written: int
     """Bytes that were not taken from the old file."""

@@ -45,7 +45,9 @@ class Applied:
 Agree = Callable[[Answer], Actor]
 
 
-def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Applied | Refusal:
+def apply_fix(
+    core: SessionCore, node: str, agree: Agree | None = None, *, in_place: bool = False
+) -> Applied | Refusal:
     """Write the node's fix if the gate admits it; measure the node and the symptom again.
 
     Under `approve: ask` a person must have approved this very plan before, or
@@ -60,7 +62,7 @@ def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Appli
     if isinstance(answer.decision, Refusal):
         return _refused(core, answer, answer.decision)
     try:
-        swap_id = _write(core, answer, answer.decision)
+        swap_id = _write(core, answer, answer.decision, in_place=in_place)
     except SwapRefusedError as error:
         asked = f"apply {answer.fix} for {node}"
         refusal = Refusal(error.refusal, asked, error.found, error.next_step)
@@ -83,10 +85,10 @@ def _refused(core: SessionCore, answer: Answer, refusal: Refusal) -> Refusal:
     return refusal
 
 
-def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
+def _write(core: SessionCore, answer: Answer, permit: Permit, *, in_place: bool) -> str:
     assert answer.view is not None
     with machine_errors(f"applying {answer.fix}"), locked(Path(f.path) for f in permit.plan.files):
-        fresh = planned(permit, answer.view)
+        fresh = planned(permit, answer.view, in_place=in_place)
         refuse_late_changes(fresh)
         replacements = with_packs(fresh, core.undo)
         swap_id = _start(core, answer.node, replacements)

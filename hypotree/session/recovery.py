@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from hypotree.artifact.files import DiskFile
 from hypotree.digest import Digest
 from hypotree.errors import HypotreeError
+from hypotree.fix.in_place import new_ranges, write_ranges
 from hypotree.fix.lock import BusyError, locked
 from hypotree.fix.reads import changed_reads
-from hypotree.fix.replacement import prepare_undo
+from hypotree.fix.replacement import IN_PLACE, prepare_undo
 from hypotree.fix.sibling import leftovers
 from hypotree.fix.swap import swap
 from hypotree.model.event import Actor, SwapAbandoned, SwapStarted
@@ -50,6 +52,10 @@ def settle(core: SessionCore, started: SwapStarted, why: str = "interrupted") ->
     The caller holds the lock on them.
     """
     tag = sibling_tag(core, started.id)
+    mixed = tuple(s for s in started.swaps if s.method == IN_PLACE and not _is(s, new=False))
+    for file in mixed:
+        view = core.undo.restore(file.pack, DiskFile(Path(file.path)))
+        write_ranges(Path(file.path), new_ranges(view))
     # A sibling that is still there was not put in place, whatever the file holds by now.
     waiting = {s.path: leftovers(Path(s.path), tag) for s in started.swaps}
     new = tuple(s for s in started.swaps if not waiting[s.path] and _is(s, new=True))
@@ -61,7 +67,7 @@ def settle(core: SessionCore, started: SwapStarted, why: str = "interrupted") ->
         return f"swap {started.id} was interrupted, and {names} is neither the old nor the new file"
     if new:
         swap(prepare_undo(new, core.undo, keep=False), None, lambda: (), tag)
-    done = f"{len(new)} of {len(started.swaps)} files were new and were put back"
+    done = f"{len(new) + len(mixed)} of {len(started.swaps)} files were new and were put back"
     core.append(SwapAbandoned(started.id, f"{why}; {done}"), _RECOVERY)
     return f"swap {started.id} was interrupted; {done}"
 
