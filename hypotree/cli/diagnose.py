@@ -43,11 +43,11 @@ def diagnose(
     more: tuple[str, ...],
     session: str | None,
     playbook: str,
-    only_given: bool,  # noqa: FBT001 - click passes flags
+    only_given: bool,
     fail_on: str,
     form: str,
-    as_json: bool,  # noqa: FBT001
-    everything: bool,  # noqa: FBT001
+    as_json: bool,
+    everything: bool,
     **given: str | None,
 ) -> int:
     """Find what is wrong with the drafter in DRAFT: every hypothesis of the playbook, tested.

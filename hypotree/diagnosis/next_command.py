@@ -34,9 +34,20 @@ def next_command(
         if cause.fix is not None and cause.fix.code == "TRUTH_NOT_APPROVED":
             return _approve(cause, inputs, session)
     if causes:
-        first = causes[0]
-        return f"{first.fault}, by hand: {first.advice or 'no fix of ours writes it'}"
+        return _by_hand(causes[0], playbook, inputs)
     return _look_further(by_code, symptoms, playbook, inputs)
+
+
+def _by_hand(cause: Diagnosed, playbook: Playbook, inputs: Mapping[str, InputTaken]) -> str:
+    """What a person does where no gate is open: advice, or what the fix lacks."""
+    if cause.fix is None:
+        return f"{cause.fault}, by hand: {cause.advice or 'no fix of ours writes it'}"
+    refused = f"the fix of {cause.fault}, {cause.fix.name}, is refused now ({cause.fix.code})"
+    if "truth" in playbook.inputs and "truth" not in inputs:
+        ask = playbook.inputs["truth"]
+        return f"{refused}; a truth to write from: {command_line(inputs, ask.flag, 'TRUTH')}"
+    keep = command_line(inputs, "--session", _KEPT_IN)
+    return f"{refused}; why: {keep} ; hypotree fix plan --session {_KEPT_IN} {cause.id}"
 
 
 def command_line(inputs: Mapping[str, InputTaken], *more: str) -> str:

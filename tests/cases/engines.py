@@ -58,6 +58,27 @@ def served(
     return make  # fmt: skip
 
 
+def captured(*, planted: bool):
+    """The pack's own small target and a capture of it, beside a sound drafter for that target."""
+
+    def make(folder: Path) -> Inputs:
+        from hypotree.probe.registry import probe_class
+
+        cases = [c for c in probe_class("aux-identity")().cases() if "F08" in c.report]
+        case = next(iter(cases), probe_class("aux-identity")().cases()[0])
+        given = (case.plant if planted else case.heal)(folder / "made")
+        made = d.vocabulary(8, whole=64, d2t=[0, 0, 1, 2, 4, 4, 14, 24],
+                            marked=[0, 1, 3, 5, 8, 9, 20, 31]).eagle(**{_IDS: [1, 2, 4]})  # fmt: skip
+        named = {"hidden-states": given["sample"]}
+        if "target" in given:
+            named["target"] = given["target"]
+        else:
+            named["input"] = f"capture={given['truth']}"
+        return Inputs(made.write(folder), named)
+
+    return make
+
+
 _MISSING = "aux.delegation-missing"
 _FLAG = "config.norm-flag-ignored"
 
@@ -71,6 +92,10 @@ CASES = (
            "aux.ids-differ"),
     faulty("F06c", "no ids, and training had its own", served(None, [4, 14, 25]),
            "aux.ids-defaulted"),
+    faulty("F08", "the last capture lacks the residual", captured(planted=True),
+           "aux.content-differs", may=("acceptance.at-floor",), report="vllm#50815"),
+    Case("F08b", "its healthy twin", captured(planted=False), verdict="not-faulty",
+         clean=("aux.content-differs",), may=("acceptance.at-floor",), needs=("aux-identity",)),
     faulty("F31", "a wrapper without the setter", served(
         [1, 13, 24], kimi=True, change=(_SETTER + _CALL, "")), _MISSING),
     faulty("F31b", "a wrapper whose guard silences it", served(
