@@ -94,8 +94,9 @@ CASES = (
            "aux.ids-defaulted"),
     faulty("F08", "the last capture lacks the residual", captured(planted=True),
            "aux.content-differs", may=("acceptance.at-floor",), report="vllm#50815"),
-    Case("F08b", "its healthy twin", captured(planted=False), verdict="not-faulty",
-         clean=("aux.content-differs",), may=("acceptance.at-floor",), needs=("aux-identity",)),
+    # Nobody trained this head: that nothing is accepted is so, and no fault of the capture.
+    Case("F08b", "its healthy twin, under a head of random values", captured(planted=False),
+         {"acceptance.at-floor": TRUE}, clean=("aux.content-differs",), needs=("aux-identity",)),
     faulty("F31", "a wrapper without the setter", served(
         [1, 13, 24], kimi=True, change=(_SETTER + _CALL, "")), _MISSING),
     faulty("F31b", "a wrapper whose guard silences it", served(
