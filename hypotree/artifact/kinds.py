@@ -18,6 +18,8 @@ _READERS: Final = {
     "trace": ("hypotree.artifact.trace", "Trace"),
     "sample": ("hypotree.artifact.sample", "Sample"),
     "training-config": ("hypotree.artifact.training_config", "TrainingConfig"),
+    "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
+    "weights": ("hypotree.artifact.weights", "Weights"),
 }
 KINDS: Final = tuple(_READERS)
 

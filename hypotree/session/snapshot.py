@@ -13,7 +13,7 @@ from hypotree.session.core import SessionCore
 from hypotree.session.next_step import next_step
 from hypotree.session.probing import changes_since, is_fresh
 from hypotree.session.staging import fix_choice
-from hypotree.tree.graph import HypothesisTree
+from hypotree.tree.order import in_order
 from hypotree.tree.replay import Sealed, Swapped
 from hypotree.tree.standing import Standing, same_observations, standing_after_fix, standing_of
 
@@ -111,7 +111,7 @@ def take_snapshot(core: SessionCore) -> SessionView:
     """The session as it is now; digests of what evidence read are compared again."""
     core.refresh()
     state = core.state
-    nodes = tuple(_node(core, n, d) for n, d in HypothesisTree(state.hypotheses).walk())
+    nodes = tuple(_node(core, n, d) for n, d in in_order(state.hypotheses))
     view = SessionView(
         folder=str(core.shown_as),
         symptom=state.symptom.what,
