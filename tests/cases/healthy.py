@@ -173,9 +173,9 @@ CASES = (
     healthy("N19", "SpecForge's whole-vocabulary maps on SGLang", whole_t2d, clean=_ALL_D2T),
     undecided("Q1", "a trace whose hook never fired", q1, clean=("fusion.bypassed",),
               verdicts={"fusion.bypassed": "invalid"}, report="vllm#52107",
-              may=("trace.hook-never-fired",)),
+              may=("trace.hook-never-fired", "trace.dead", "trace.cut-off")),
     undecided("Q1b", "a trace that was cut off", cut_trace, clean=("fusion.bypassed",),
-              may=("trace.hook-never-fired",)),
+              may=("trace.hook-never-fired", "trace.dead", "trace.cut-off")),
     Case("Q4", "a stored baseline at the broken value", q4, {"acceptance.at-floor": TRUE},
          report="TensorRT-LLM#19036"),
 )  # fmt: skip

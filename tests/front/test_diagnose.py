@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from cases import drafts as d
-from cases.faults import f05
+from cases.faults import f03, f05
 from front.command import hypotree, hypotree_json
 
 import hypotree as package
@@ -96,7 +96,8 @@ def test_a_pipeline_says_what_fails_it(
 ) -> None:
     argv = ("--fail-on", policy, "--only-given")
     assert hypotree("diagnose", hurt[0], "--vocab-map", hurt[1], *argv).returncode == faulty
-    lone = d.draft(t2d=False).write(tmp_path / "lone" / "run")
+    (tmp_path / "lone" / "run").mkdir(parents=True)
+    lone = f03(16, marked=False)(tmp_path / "lone" / "run").draft
     assert hypotree("diagnose", lone, *argv).returncode == undecided
 
 
