@@ -93,6 +93,7 @@ def test_no_option_of_a_command_records_a_verdict(words: str) -> None:
 ENVIRONMENT = {
     "HYPOTREE_ACTOR", "HYPOTREE_ENGINE_CACHE", "HYPOTREE_TOKEN", "HYPOTREE_TRACEBACK", "NO_COLOR",
     "XDG_CACHE_HOME", "XDG_STATE_HOME",
+    "HF_HOME", "HF_HUB_CACHE",  # where diagnose looks for the target; what it finds is proposed
 }  # fmt: skip
 
 

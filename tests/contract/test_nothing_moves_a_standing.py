@@ -31,6 +31,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         "probe run d2t-format --draft {r}/draft --truth {r}/map.safetensors --json",
         "probe run d2t-format --draft {r}/draft --param verdict=confirmed",
     ],
+    "diagnose": [
+        "diagnose {r}/draft --vocab-map {r}/map.safetensors --json", "diagnose {r}/draft --session {s}",
+        "diagnose {r}/draft --only-given --session {r}/third --format github",
+    ],
+    "schema": ["schema diagnosis", "schema session"],
     "new": ["new {r}/second --draft {r}/draft", "new {s} --draft {r}/draft"],
     "show": ["show {s}", "show --session {s} --json"],
     "add": [
