@@ -12,7 +12,7 @@ from hypotree.artifact.base import Artifact
 from hypotree.artifact.files import FileTree
 from hypotree.artifact.kinds import open_artifact
 from hypotree.digest import Digest
-from hypotree.errors import MalformedError, MisuseError, UnreadableError
+from hypotree.errors import MisuseError, UnreadableError
 from hypotree.model.evidence import Evidence, Finding, InputRecord, Read, Scalar
 from hypotree.model.verdict import Authority, Role, Verdict
 from hypotree.model.wire import canonical_json, decode, digest_of
@@ -91,11 +91,8 @@ def run_here(run: ProbeRun, progress: Progress | None = None) -> Evidence:
 
 
 def as_recorded(evidence: Evidence) -> Evidence:
-    """Evidence as it will be read back; an error if it would not be the same (NaN, numpy values)."""
-    recorded = decode(canonical_json(evidence), Evidence, "the probe's evidence")
-    if canonical_json(recorded) != canonical_json(evidence):
-        raise MalformedError("reading the probe's evidence", "it holds a number that JSON has not")
-    return recorded
+    """Evidence as it will be read back; an error for what has no JSON (NaN measures, numpy values)."""
+    return decode(canonical_json(evidence), Evidence, "the probe's evidence")
 
 
 def invalid_findings(probe: type[Probe], why: str) -> tuple[Finding, ...]:
