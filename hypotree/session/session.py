@@ -46,9 +46,9 @@ class Session:
         self._core.refresh()
         return self._core.state
 
-    def path_of(self, artifact: Artifact) -> str:
-        """Where an artifact is on this machine."""
-        return self._core.path_of(artifact)
+    def kinds(self) -> dict[str, str]:
+        """As what each artifact is read: declared, or as the first probe that binds it takes it."""
+        return {name: self._core.kind_of(name) for name in self._core.state.artifacts}
 
     def hypothesis(self, node: str) -> Hypothesis:
         """A node's declaration."""

@@ -1,0 +1,121 @@
+"""The Fix tab: the plan before and after, the gate's answer, what the staged probes said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hypotree.gate import Permit
+from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
+from hypotree.model.refusal import Refusal
+from hypotree.session.asking import Answer
+from hypotree.session.snapshot import NodeView, WriteView
+from hypotree.tui.content.evidence import node_head
+from hypotree.tui.lines import BLANK, Line, Place, Role, columns, heading, line, said
+
+
+def fix_lines(
+    view: NodeView, answer: Answer | None, writes: tuple[WriteView, ...], advice: str = ""
+) -> Iterator[Line]:
+    """What the node's fix would do, would have done, and did."""
+    yield from node_head(view)
+    yield line(said("fix: ", "dim"), said(view.fix, "strong"))
+    if advice:
+        yield line(said("advice: ", "accent"), said(advice), indent=2)
+    yield BLANK
+    if answer is not None:
+        yield from answer_lines(answer)
+    else:
+        hint = "by hand: nothing is written for it" if view.fix == "advice" else "p plans it"
+        yield line(said(f"No plan here yet: {hint}.", "dim"))
+        yield from _last_refusal(view)
+    mine = [write for write in writes if write.node == view.id]
+    if mine:
+        yield BLANK
+        yield heading("Writes")
+    for write in mine:
+        yield from write_lines(write)
+
+
+def answer_lines(answer: Answer) -> Iterator[Line]:
+    """The plan and the gate's word on it."""
+    for file in answer.plan.files if answer.plan else ():
+        yield from _file(file)
+    if answer.staged:
+        yield heading("On the staged view")
+        for found in answer.staged:
+            yield _staged(found)
+    yield BLANK
+    if isinstance(answer.decision, Permit):
+        yield line(said(f"The gate would let {answer.fix} write.", "good"))
+    elif answer.decision.code == "NEEDS_APPROVAL" and not answer.decision.also:
+        yield line(said("The gate lacks one thing: your agreement (A asks for it).", "accent"))
+    else:
+        yield from refusal_lines(answer.decision)
+
+
+def refusal_lines(refusal: Refusal) -> Iterator[Line]:
+    """A refusal: its code, what was found, what to do, what else stands against it."""
+    yield line(said(f"REFUSED {refusal.code}", "bad"), said(f"  {refusal.asked}"), indent=2)
+    yield line(said("  found: ", "dim"), said(refusal.found), indent=9)
+    yield line(said("  next:  ", "dim"), said(refusal.next), indent=9)
+    if refusal.also:
+        yield line(said("  also:  ", "dim"), said(", ".join(refusal.also)), indent=9)
+
+
+def write_lines(write: WriteView) -> Iterator[Line]:
+    """One swap: what it was, whether it holds, which bytes it kept."""
+    state = f"undone by {write.undone_by}" if write.undone_by else "in force"
+    what = f"undo of {write.undoes}" if write.undoes else write.fix
+    yield line(
+        said(f"{write.id} ", "strong"), said(f"{what}, {state}, by {write.actor}"),
+        said(f", {write.time[:19]}", "dim"), indent=4,
+    )  # fmt: skip
+    for file in write.files:
+        yield line(
+            said(f"    {file.path}: {file.size_before} to {file.size_after} bytes, "),
+            said(f"{file.bytes_written} written, undo pack {file.pack.short}…", "dim"), indent=6,
+        )  # fmt: skip
+
+
+def _last_refusal(view: NodeView) -> Iterator[Line]:
+    if view.refusals:
+        yield BLANK
+        yield from refusal_lines(view.refusals[-1])
+
+
+def _file(file: FilePlan) -> Iterator[Line]:
+    size = f": {file.size_before} to {file.size_after} bytes"
+    yield line(said(file.path, "strong"), said(size), indent=2, place=Place(file.path))
+    for change in file.tensors:
+        yield from _change(change)
+    yield BLANK
+
+
+def _change(change: TensorChange) -> Iterator[Line]:
+    kind = f"  {change.dtype} {list(change.shape)}"
+    if change.before and change.after and change.before != change.after:
+        yield line(
+            said(f"  - {change.before}", "bad"), said(f"  + {change.after}", "good"),
+            said(f"{kind}, bytes unchanged", "dim"), indent=4,
+        )  # fmt: skip
+        return
+    verb = "changed" if change.before else "added"
+    yield line(
+        said(f"  {change.after or change.before}", "strong"),
+        said(f"{kind}, {change.changed} elements {verb}"), indent=4,
+    )  # fmt: skip
+    for name, digest in (("before", change.before_sha256), ("after", change.after_sha256)):
+        if digest is not None:
+            yield line(said(f"    {name} {digest.short}…", "dim"))
+    if change.rows:
+        yield from columns(("element", "before", "after"), change.rows, 4)
+
+
+def _staged(found: StagedFinding) -> Line:
+    before = str(found.before or "unknown")
+    mark = "  BREAKS" if found.is_broken else "  revealed" if found.is_revealed else ""
+    role: Role = "bad" if found.is_broken else "dim" if found.before == found.after else ""
+    return line(
+        said(f"  {found.fault}: {before} -> {found.after}", role), said(mark, "bad"),
+        said(f"  ({found.probe})", "dim"), indent=4,
+    )  # fmt: skip
