@@ -21,6 +21,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "probe": ("probe", "probe", "List, show and run probes."),
     "new": ("new", "new", "Start a session in a folder."),
     "show": ("show", "show", "Show a session's tree and where each hypothesis stands."),
+    "inspect": ("inspect", "inspect", "Browse a checkpoint's tensors, or compare two."),
     "add": ("add", "add", "Add a hypothesis to a session."),
     "attach": ("attach", "attach", "Add an artifact to a session: a new log, a map, a trace."),
     "approve": ("approve", "approve", "Agree to a plan, a truth or a changed policy, as a person."),

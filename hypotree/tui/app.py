@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from textual.app import App
+from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.screen import Screen
 
 from hypotree.model.event import Actor
 from hypotree.tui.desk import Desk
 from hypotree.tui.screens.bench import Bench
+from hypotree.tui.screens.inspector import Inspector
 from hypotree.tui.screens.start import Start
 
 
@@ -30,13 +33,21 @@ class HypotreeApp(App[None]):
         Binding("ctrl+q", "quit", "Quit", show=False, priority=True),
     ]
 
-    def __init__(self, folder: Path | None, actor: Actor) -> None:
+    def __init__(self, folder: Path | None, actor: Actor, first: Screen[Any] | None = None) -> None:
         super().__init__()
-        self.folder, self.actor = folder, actor
+        self.folder, self.actor, self._first = folder, actor, first
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Those of textual that ours do not have already; the bench's come from its table."""
+        if isinstance(screen, Bench):
+            return ()
+        return super().get_system_commands(screen)
 
     def on_mount(self) -> None:
         """The session that was named, or a choice."""
-        if self.folder is None:
+        if self._first is not None:
+            self.push_screen(self._first)
+        elif self.folder is None:
             self.push_screen(Start())
         else:
             self.open_session(self.folder)
@@ -53,3 +64,8 @@ class HypotreeApp(App[None]):
 def run_app(folder: Path | None, actor: Actor) -> None:
     """Open the terminal UI and return when it was left."""
     HypotreeApp(folder, actor).run()
+
+
+def run_inspector(path: str, other: str, actor: Actor) -> None:
+    """Open the inspector alone."""
+    HypotreeApp(None, actor, Inspector(path, other)).run()

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.containers import Horizontal, Vertical
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Tab, Tabs
@@ -22,6 +23,7 @@ from hypotree.tui.desk import Desk
 from hypotree.tui.jobs import Job, Jobs, job_text
 from hypotree.tui.lines import Place
 from hypotree.tui.memory import Remembered, recall, remember
+from hypotree.tui.palette import CommandProvider
 from hypotree.tui.screens.showing import Showing
 from hypotree.tui.trail import Trail
 from hypotree.tui.watcher import Watcher
@@ -42,6 +44,7 @@ class Bench(Showing):
     """Tree, detail, journal, symptom: everything of one session in sight."""
 
     CSS_PATH = "bench.tcss"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {CommandProvider}
     BINDINGS: ClassVar[list[BindingType]] = _bindings()
     AUTO_FOCUS = "#tree"
 
