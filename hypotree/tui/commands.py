@@ -95,7 +95,7 @@ GROUPS: Final[dict[str, tuple[Command, ...]]] = {
         Command("filter", "f", "Filter", "show only nodes of one standing", seeing.choose_filter),
         Command("refresh", "f5,ctrl+l", "Refresh", "compare every file again", seeing.refresh),
         Command("zoom", "z", "Zoom", "this pane alone, or all panes", seeing.zoom),
-        Command("next-step", "period", "What next", "the most useful command now",
+        Command("next-step", "full_stop", "What next", "the most useful command now",
                 seeing.next_step),
         Command("theme", "ctrl+t", "Theme", "choose colours: dark, light, ANSI", seeing.theme),
     ),
@@ -153,7 +153,7 @@ def help_lines() -> Iterator[Line]:
 
 _SPOKEN: Final = {
     "slash": "/", "question_mark": "?", "left_square_bracket": "[", "apostrophe": "'",
-    "right_square_bracket": "]", "period": ".",
+    "right_square_bracket": "]", "full_stop": ".",
 }  # fmt: skip
 
 

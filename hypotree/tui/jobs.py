@@ -87,18 +87,16 @@ class Jobs:
     def _run(self, job: Job) -> Job:
         started = time.monotonic()
         command = [sys.executable, "-m", "hypotree.tui.job", str(self._folder), job.node]
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [*command, self._actor.kind, self._actor.name], text=True, start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        self._process = process
-        assert process.stdout is not None
-        self._changed(job)
-        for text in process.stdout:
-            job = heard(job, text, time.monotonic() - started)
-            self.current = job if job.state == "running" else self.current
+        ) as process:  # fmt: skip
+            self._process = process
             self._changed(job)
-        process.wait()
+            for text in process.stdout or ():
+                job = heard(job, text, time.monotonic() - started)
+                self.current = job if job.state == "running" else self.current
+                self._changed(job)
         self._process = None
         if job.state == "running":
             state: State = "stopped" if self._stopped else "failed"
