@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from front.tui.conftest import DECODE
 from front.tui.seat import Seat, sitting, ui
 from kit import AGENT, DOUBLE, OFFSETS, World
 
+from hypotree.model.declaration import Hypothesis
 from hypotree.tui.screens.confirm import Confirm
 
 
@@ -71,7 +73,7 @@ async def test_x_stops_what_runs_and_nothing_of_it_is_recorded(world: World) -> 
         await seat.press("ctrl+r")
         await seat.press("x")
         await seat.until(lambda: not seat.bench.is_busy())
-        assert "stopped" in seat.told()
+        await seat.until(lambda: "stopped" in seat.told())
         assert kinds(world).count("evidence-sealed") < 2
 
 
@@ -258,8 +260,7 @@ async def test_rivals_are_linked_and_unlinked(world: World) -> None:
         for expected in (("H2",), ()):
             await seat.press("v")
             await seat.press("enter")
-            hypotheses = lambda: seat.bench.board.shape.hypotheses  # noqa: E731
-            await seat.until(lambda e=expected: hypotheses()["H1"].rivals == e)
+            await seat.until(lambda e=expected: declared(seat)["H1"].rivals == e)
 
 
 @ui
@@ -273,9 +274,8 @@ async def test_bind_offers_what_there_is_to_read_first(world: World) -> None:
         assert choices[-1].why_not.startswith("needs a")
         await seat.write("d2t.missing")
         await seat.press("enter")
-        hypotheses = lambda: seat.bench.board.shape.hypotheses  # noqa: E731
-        await seat.until(lambda: hypotheses()["H1"].fault == "d2t.missing")
-        assert set(hypotheses()["H1"].inputs) == {"draft", "truth"}
+        await seat.until(lambda: declared(seat)["H1"].fault == "d2t.missing")
+        assert set(declared(seat)["H1"].inputs) == {"draft", "truth"}
 
 
 @ui
@@ -364,6 +364,10 @@ async def test_what_next_is_one_command(world: World) -> None:
     async with sitting(world.session) as seat:
         await seat.press("full_stop")
         await seat.until(lambda: "hypotree probe run --session" in seat.told())
+
+
+def declared(seat: Seat) -> Mapping[str, Hypothesis]:
+    return seat.bench.board.shape.hypotheses
 
 
 async def confirmed(seat: Seat) -> None:
