@@ -109,11 +109,11 @@ class Seat:
 
 @asynccontextmanager
 async def sitting(
-    folder: Path, size: tuple[int, int] = (100, 32), actor: Actor = TUI
+    folder: Path, size: tuple[int, int] = (100, 32), actor: Actor = TUI, *, toasts: bool = False
 ) -> AsyncIterator[Seat]:
     """Open a session and wait until it is there."""
     app = HypotreeApp(folder, actor)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=toasts) as pilot:
         seat = Seat(app, pilot)
         await seat.ready()
         await pilot.pause(0.05)
