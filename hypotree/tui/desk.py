@@ -92,6 +92,7 @@ class Desk:
         with self._do_lock:
             if self._doing is None:
                 self._doing = Session(self.folder, self.actor)
+            self._doing.state()  # probes run in processes of their own: take in what they sealed
             return work(self._doing)
 
     def _opened(self) -> Session:

@@ -37,14 +37,18 @@ def fix_lines(
 
 
 def answer_lines(answer: Answer) -> Iterator[Line]:
-    """The plan and the gate's word on it."""
+    """The gate's word first, then the plan that it is about."""
+    yield from _decision(answer)
+    yield BLANK
     for file in answer.plan.files if answer.plan else ():
         yield from _file(file)
     if answer.staged:
         yield heading("On the staged view")
         for found in answer.staged:
             yield _staged(found)
-    yield BLANK
+
+
+def _decision(answer: Answer) -> Iterator[Line]:
     if isinstance(answer.decision, Permit):
         yield line(said(f"The gate would let {answer.fix} write.", "good"))
     elif answer.decision.code == "NEEDS_APPROVAL" and not answer.decision.also:

@@ -7,6 +7,7 @@ import inspect
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from front.tui.seat import sitting, ui
 from kit import World
 
 import hypotree.tui
-from hypotree.tui.commands import COMMANDS
+from hypotree.tui.commands import COMMANDS, GROUPS, Command
 from hypotree.tui.screens.bench import Bench
 
 ROOT = Path(hypotree.tui.__file__).parent
@@ -74,13 +75,24 @@ def test_the_app_and_the_bench_stay_small() -> None:
         assert max(sizes) <= 250, source
 
 
+def keys_of(commands: Iterable[Command]) -> set[str]:
+    return {key for c in commands for key in c.keys.split(",")} - {"q", "ctrl+e"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        keys_of(GROUPS["Fix"]),
+        pytest.param(keys_of(COMMANDS.values()), marks=pytest.mark.slow),
+    ],
+    ids=["keys of fixes", "all keys"],
+)
 @ui
-async def test_every_single_key_writes_no_file(proven: World) -> None:
+async def test_every_single_key_writes_no_file(proven: World, keys: set[str]) -> None:
     """A cat on the keyboard: each key, then enter, changes no artifact."""
     before = proven.draft.read_bytes(), proven.map.read_bytes(), proven.log.read_bytes()
-    keys = sorted({k for c in COMMANDS.values() for k in c.keys.split(",")} - {"q", "ctrl+e"})
     async with sitting(proven.session) as seat:
-        for key in keys:
+        for key in sorted(keys):
             await seat.select("H1")
             await seat.press(key, "enter")
             while not isinstance(seat.app.screen, Bench):
