@@ -13,8 +13,6 @@ from textual.screen import Screen
 from hypotree.model.event import Actor
 from hypotree.tui.desk import Desk
 from hypotree.tui.screens.bench import Bench
-from hypotree.tui.screens.inspector import Inspector
-from hypotree.tui.screens.start import Start
 
 
 class HypotreeApp(App[None]):
@@ -48,6 +46,8 @@ class HypotreeApp(App[None]):
         if self._first is not None:
             self.push_screen(self._first)
         elif self.folder is None:
+            from hypotree.tui.screens.start import Start
+
             self.push_screen(Start())
         else:
             self.open_session(self.folder)
@@ -55,7 +55,7 @@ class HypotreeApp(App[None]):
     def open_session(self, folder: Path) -> None:
         """Show a session in the place of whatever is on top."""
         bench = Bench(Desk(folder, self.actor))
-        if isinstance(self.screen, Start):
+        if len(self.screen_stack) > 1:
             self.switch_screen(bench)
         else:
             self.push_screen(bench)
@@ -68,4 +68,6 @@ def run_app(folder: Path | None, actor: Actor) -> None:
 
 def run_inspector(path: str, other: str, actor: Actor) -> None:
     """Open the inspector alone."""
+    from hypotree.tui.screens.inspector import Inspector
+
     HypotreeApp(None, actor, Inspector(path, other)).run()

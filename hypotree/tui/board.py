@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hypotree.model.declaration import SYMPTOM, Hypothesis
 from hypotree.model.event import DeclarationLoaded, HypothesisAdded, HypothesisEdited, Record
-from hypotree.session.snapshot import NodeView, SessionView, WriteView
-from hypotree.tree.replay import SessionState
 from hypotree.tree.standing import Standing, standing_of
+
+if TYPE_CHECKING:
+    from hypotree.session.snapshot import NodeView, SessionView, WriteView
+    from hypotree.tree.replay import SessionState
 
 #: So many nodes are checked against their files at every refresh; the others when they are seen.
 CHECKED_AT_ONCE: Final = 200

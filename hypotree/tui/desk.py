@@ -6,13 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from threading import RLock
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from hypotree.model.declaration import Artifact
-from hypotree.model.event import Actor
-from hypotree.session import Session
-from hypotree.session.bindings import resolve_path
-from hypotree.session.snapshot import NodeView
 from hypotree.tui.board import (
     Board,
     Shape,
@@ -23,6 +18,12 @@ from hypotree.tui.board import (
     worth_checking,
 )
 from hypotree.tui.content.artifacts import OnDisk, on_disk
+
+if TYPE_CHECKING:
+    from hypotree.model.declaration import Artifact
+    from hypotree.model.event import Actor
+    from hypotree.session import Session
+    from hypotree.session.snapshot import NodeView
 
 T = TypeVar("T")
 
@@ -78,6 +79,8 @@ class Desk:
 
     def path_of(self, artifact: Artifact) -> str:
         """Where an artifact is on this machine."""
+        from hypotree.session.bindings import resolve_path
+
         return resolve_path(self.folder, artifact)
 
     def on_disk(self, board: Board) -> list[OnDisk]:
@@ -91,13 +94,18 @@ class Desk:
         """Let `work` have the session in which things are done."""
         with self._do_lock:
             if self._doing is None:
-                self._doing = Session(self.folder, self.actor)
+                self._doing = self._session()
             self._doing.state()  # probes run in processes of their own: take in what they sealed
             return work(self._doing)
 
+    def _session(self) -> Session:
+        from hypotree.session import Session  # what it takes to write is no part of the first paint
+
+        return Session(self.folder, self.actor)
+
     def _opened(self) -> Session:
         if self._looking is None:
-            self._looking = Session(self.folder, self.actor)
+            self._looking = self._session()
             self.recovered = self._looking.recovered
         return self._looking
 

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from hypotree.model.event import Actor
+if TYPE_CHECKING:
+    from hypotree.model.event import Actor
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.tui.board import Shape
+
+if TYPE_CHECKING:
+    from hypotree.tui.board import Shape
 
 
 class Row(NamedTuple):

@@ -63,3 +63,28 @@ def sessions(bench: Bench) -> None:
 def leave(bench: Bench) -> None:
     """Leave; what was typed and not sent is kept until the terminal is closed."""
     bench.app.exit()
+
+
+def show_evidence(bench: Bench) -> None:
+    """The Evidence tab."""
+    bench.show_tab("evidence")
+
+
+def show_fix(bench: Bench) -> None:
+    """The Fix tab."""
+    bench.show_tab("fix")
+
+
+def show_artifacts(bench: Bench) -> None:
+    """The Artifacts tab."""
+    bench.show_tab("artifacts")
+
+
+def show_trace(bench: Bench) -> None:
+    """The Trace tab."""
+    bench.show_tab("trace")
+
+
+def show_notes(bench: Bench) -> None:
+    """The Notes tab."""
+    bench.show_tab("notes")

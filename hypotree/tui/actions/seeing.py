@@ -52,6 +52,16 @@ def step(bench: Bench, by: int) -> None:
     bench.go_to(bench.found[index])
 
 
+def find_next(bench: Bench) -> None:
+    """The next match."""
+    step(bench, 1)
+
+
+def find_previous(bench: Bench) -> None:
+    """The match before."""
+    step(bench, -1)
+
+
 def choose_filter(bench: Bench) -> None:
     """Show only nodes of one standing, with what is above them."""
     board = bench.board

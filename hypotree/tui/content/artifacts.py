@@ -6,12 +6,15 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hypotree.artifact.trace import Trace, TraceRecord
 from hypotree.errors import HypotreeError
-from hypotree.model.declaration import Hypothesis
-from hypotree.session.snapshot import ArtifactView, NodeView
 from hypotree.tui.lines import BLANK, Line, Place, Role, columns, heading, line, said
+
+if TYPE_CHECKING:
+    from hypotree.artifact.trace import TraceRecord
+    from hypotree.model.declaration import Hypothesis
+    from hypotree.session.snapshot import ArtifactView, NodeView
 
 
 @dataclass(frozen=True)
@@ -91,13 +94,19 @@ def trace_lines(traces: Iterable[OnDisk]) -> Iterator[Line]:
             said(f"{one.view.name}  ", "strong"), said(one.path, "dim"), place=Place(one.path)
         )
         try:
-            record = Trace(one.path).record()
+            record = _record(one.path)
         except (HypotreeError, OSError) as error:
             yield line(said(str(error), "warn"), indent=2)
             continue
         yield from _trace(record)
     if none:
         yield line(said("No trace is attached (t attaches one).", "dim"))
+
+
+def _record(path: str) -> TraceRecord:
+    from hypotree.artifact.trace import Trace
+
+    return Trace(path).record()
 
 
 def _trace(record: TraceRecord) -> Iterator[Line]:

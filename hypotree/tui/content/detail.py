@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hypotree.errors import HypotreeError
 from hypotree.model.declaration import SYMPTOM, Hypothesis
-from hypotree.probe.registry import probe_class
-from hypotree.session.asking import Answer
-from hypotree.session.snapshot import NodeView
-from hypotree.tui.board import Board
 from hypotree.tui.content.artifacts import OnDisk, artifact_lines, trace_lines, traces_of
 from hypotree.tui.content.evidence import evidence_lines, symptom_lines
 from hypotree.tui.content.fix import fix_lines, write_lines
 from hypotree.tui.content.records import notes_lines, symptom_notes
 from hypotree.tui.lines import Line, line, said
+
+if TYPE_CHECKING:
+    from hypotree.session.asking import Answer
+    from hypotree.session.snapshot import NodeView
+    from hypotree.tui.board import Board
 
 TABS: Final = ("evidence", "fix", "artifacts", "trace", "notes")
 
@@ -59,6 +60,9 @@ def advice_of(hypothesis: Hypothesis | None, view: NodeView) -> str:
     """What to do by hand, where the fault is confirmed and the probe knows."""
     if hypothesis is None or view.standing != "confirmed":
         return ""
+
+    from hypotree.probe.registry import probe_class  # imports probes, which no paint waits for
+
     try:
         fault = probe_class(hypothesis.probe).fault(hypothesis.fault)
     except HypotreeError:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hypotree.model.evidence import Evidence, Finding, InputRecord, Locator, Table
 from hypotree.model.verdict import Verdict
-from hypotree.session.snapshot import Measurement, NodeView
 from hypotree.tui.content.look import sign, verdict, word
 from hypotree.tui.lines import BLANK, Line, Place, Role, columns, heading, line, said
+
+if TYPE_CHECKING:
+    from hypotree.model.evidence import Evidence, Finding, InputRecord, Locator, Table
+    from hypotree.session.snapshot import Measurement, NodeView
 
 _ORDER = list(Verdict)
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from hypotree.gate import Permit
-from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
 from hypotree.model.refusal import Refusal
-from hypotree.session.asking import Answer
-from hypotree.session.snapshot import NodeView, WriteView
 from hypotree.tui.content.evidence import node_head
 from hypotree.tui.lines import BLANK, Line, Place, Role, columns, heading, line, said
+
+if TYPE_CHECKING:
+    from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
+    from hypotree.session.asking import Answer
+    from hypotree.session.snapshot import NodeView, WriteView
 
 
 def fix_lines(
@@ -49,7 +51,7 @@ def answer_lines(answer: Answer) -> Iterator[Line]:
 
 
 def _decision(answer: Answer) -> Iterator[Line]:
-    if isinstance(answer.decision, Permit):
+    if not isinstance(answer.decision, Refusal):
         yield line(said(f"The gate would let {answer.fix} write.", "good"))
     elif answer.decision.code == "NEEDS_APPROVAL" and not answer.decision.also:
         yield line(said("The gate lacks one thing: your agreement (A asks for it).", "accent"))

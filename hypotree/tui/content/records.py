@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hypotree.model import event as ev
 from hypotree.model.declaration import SYMPTOM
-from hypotree.session.snapshot import NodeView
 from hypotree.tui.content.evidence import node_head
 from hypotree.tui.lines import BLANK, Line, Role, line, said
+
+if TYPE_CHECKING:
+    from hypotree.session.snapshot import NodeView
 
 _ROLES: Final[dict[type, Role]] = {
     ev.FixApplied: "good",

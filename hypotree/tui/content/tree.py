@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.tui.board import Board
 from hypotree.tui.content.look import sign, word
 from hypotree.tui.lines import Line, Span, line, said
 from hypotree.tui.outline import Outline, Row
+
+if TYPE_CHECKING:
+    from hypotree.tui.board import Board
 
 #: Claims are cut here in a row; the detail shows them whole.
 _CLAIM: Final = 160

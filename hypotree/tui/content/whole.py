@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.tui.board import Board
-from hypotree.tui.content.artifacts import OnDisk
 from hypotree.tui.content.detail import TABS, detail_lines
 from hypotree.tui.content.records import record_line
 from hypotree.tui.content.tree import strip_lines, tree_lines
 from hypotree.tui.lines import BLANK, Line, heading
+
+if TYPE_CHECKING:
+    from hypotree.tui.board import Board
+    from hypotree.tui.content.artifacts import OnDisk
 
 #: Tabs that say the same for every node.
 _SHARED = ("artifacts", "trace")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from hypotree.tui.lines import Line
 from hypotree.tui.screens.confirm import Confirm
 from hypotree.tui.screens.form import Field, Form, Values
 from hypotree.tui.screens.pick import Choice, Pick
 from hypotree.tui.screens.reading import Reading
 from hypotree.tui.work import Working
+
+if TYPE_CHECKING:
+    from hypotree.tui.lines import Line
 
 
 class Asking(Working):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,21 +13,23 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Tab, Tabs
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.session.snapshot import WriteView
 from hypotree.tui.actions import seeing
-from hypotree.tui.board import Board
 from hypotree.tui.commands import COMMANDS
 from hypotree.tui.content.detail import TABS
 from hypotree.tui.content.records import subject
-from hypotree.tui.desk import Desk
 from hypotree.tui.jobs import Job, Jobs, job_text
-from hypotree.tui.lines import Place
 from hypotree.tui.memory import Remembered, recall, remember
 from hypotree.tui.palette import CommandProvider
 from hypotree.tui.screens.showing import Showing
 from hypotree.tui.trail import Trail
 from hypotree.tui.watcher import Watcher
-from hypotree.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from hypotree.session.snapshot import WriteView
+    from hypotree.tui.board import Board
+    from hypotree.tui.desk import Desk
+    from hypotree.tui.lines import Place
+    from hypotree.tui.widgets.line_list import LineList
 
 #: Trees of no more nodes than this are shown open at first.
 _OPEN_AT_FIRST = 200

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.widgets import Static, Tabs
 
 from hypotree.artifact.plain import plain
 from hypotree.model.declaration import SYMPTOM, Hypothesis
-from hypotree.session.asking import Answer
-from hypotree.tui.board import Board
 from hypotree.tui.content.detail import detail_lines
-from hypotree.tui.desk import Desk
-from hypotree.tui.lines import Line
 from hypotree.tui.screens.asking import Asking
 from hypotree.tui.widgets.journal import JournalView
 from hypotree.tui.widgets.page import Page
 from hypotree.tui.widgets.strip import SymptomStrip
 from hypotree.tui.widgets.tree import TreeView
+
+if TYPE_CHECKING:
+    from hypotree.session.asking import Answer
+    from hypotree.tui.board import Board
+    from hypotree.tui.desk import Desk
+    from hypotree.tui.lines import Line
 
 
 class Showing(Asking):

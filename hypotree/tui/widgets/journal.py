@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hypotree.model.event import Record
 from hypotree.tui.content.records import record_line
-from hypotree.tui.lines import Line
 from hypotree.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from hypotree.model.event import Record
+    from hypotree.tui.lines import Line
 
 
 class JournalView(LineList):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from hypotree.tui.lines import Line
 from hypotree.tui.widgets.line_list import GUTTER, LineList
 from hypotree.tui.wrapping import wrap
+
+if TYPE_CHECKING:
+    from hypotree.tui.lines import Line
 
 
 class Page(LineList):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from hypotree.tui.board import Board
+from typing import TYPE_CHECKING
+
 from hypotree.tui.content.tree import strip_lines
 from hypotree.tui.lines import Line, line, said
 from hypotree.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from hypotree.tui.board import Board
 
 
 class SymptomStrip(LineList, can_focus=False):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.tui.board import Board
 from hypotree.tui.content.tree import row_line
 from hypotree.tui.lines import BLANK, Line, line, said
 from hypotree.tui.outline import Outline
 from hypotree.tui.widgets.line_list import LineList
+
+if TYPE_CHECKING:
+    from hypotree.tui.board import Board
 
 
 class TreeView(LineList):
