@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +54,8 @@ class Desk:
             standings = quick_standings(state)
             only = worth_checking(standings) if check else ()
             view = session.snapshot(only)
+            if known is None:
+                gc.freeze()  # a hundred thousand records are kept for good: no collection walks them
             return Board(
                 shape=shape_of(state, records[known.seq :] if known else (), _shape(known)),
                 standings=standings,

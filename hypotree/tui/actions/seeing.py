@@ -31,7 +31,7 @@ def find(bench: Bench, query: str) -> None:
 
     def arrived(found: tuple[str, ...]) -> None:
         bench.found = found
-        bench.refresh_bindings()
+        bench.refresh_footer()
         if not found:
             bench.tell(f"nothing holds {query!r}", "warning")
             return

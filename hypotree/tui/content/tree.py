@@ -11,7 +11,7 @@ from hypotree.tui.lines import Line, Span, line, said
 from hypotree.tui.outline import Outline, Row
 
 if TYPE_CHECKING:
-    from hypotree.tui.board import Board
+    from hypotree.tui.board import Board, Shape
 
 #: Claims are cut here in a row; the detail shows them whole.
 _CLAIM: Final = 160
@@ -33,6 +33,14 @@ def row_line(board: Board, row: Row, *, is_open: bool) -> Line:
     if children and not is_open:
         parts.append(said(f" [{children}]", "dim"))
     return line(*parts, said("  " + hypothesis.claim, "", _CLAIM), key=row.node)
+
+
+def sketch_line(shape: Shape, row: Row, *, is_open: bool) -> Line:
+    """A node of which only the name and the claim are known yet: no standing, no badge."""
+    fold = ("▾ " if is_open else "▸ ") if shape.children.get(row.node) else "  "
+    claim = shape.hypotheses[row.node].claim if row.node in shape.hypotheses else "verifying …"
+    pad = Span("  " * min(row.depth, 20) + fold, "dim")
+    return line(pad, said(f"  {row.node} ", "strong"), said(claim, "dim", _CLAIM))
 
 
 def badges(board: Board, node: str) -> list[Span]:

@@ -21,6 +21,7 @@ from hypotree.tui.jobs import Job, Jobs, job_text
 from hypotree.tui.memory import Remembered, recall, remember
 from hypotree.tui.palette import CommandProvider
 from hypotree.tui.screens.showing import Showing
+from hypotree.tui.sketch import sketch
 from hypotree.tui.trail import Trail
 from hypotree.tui.watcher import Watcher
 
@@ -60,6 +61,7 @@ class Bench(Showing):
         self._watcher = Watcher(desk.journal, self._watched, lambda: self.arrive(self.look))
         self._is_looking = self._looks_again = False
         self._then: list[Callable[[], object]] = []
+        self._usable: tuple[bool, ...] = ()
         self._save_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -83,7 +85,14 @@ class Bench(Showing):
         self.query_one("#search").display = False
         if self.left.theme in self.app.available_themes:
             self.app.theme = self.left.theme
-        self.work(lambda: self.desk.look(check=False), self._first)
+        self.work(self._begin, self._first)
+
+    def _begin(self) -> Board:
+        """On the worker: names first if there are many, then the session itself."""
+        shape = sketch(self.desk.journal)
+        if shape is not None:
+            self.arrive(self.tree_view.take_sketch, shape, self.left.opened)
+        return self.desk.look(check=False)
 
     def _first(self, board: Board) -> None:
         few = board.shape.children if len(board.shape.hypotheses) <= _OPEN_AT_FIRST else ()
@@ -141,7 +150,7 @@ class Bench(Showing):
             self.show_detail()
             self.check_seen()
             self.save_soon()
-        self.refresh_bindings()
+        self.refresh_footer()
 
     def on_line_list_chosen(self, event: LineList.Chosen) -> None:
         """Enter: from the tree to the detail, from an event to its node, from a place to its file."""
@@ -199,7 +208,14 @@ class Bench(Showing):
         """What runs, and how far it is."""
         job = self.jobs.current
         self.say(job_text(job, len(self.jobs.waiting)) if job else "")
-        self.refresh_bindings()
+        self.refresh_footer()
+
+    def refresh_footer(self) -> None:
+        """Compose the footer anew only if other commands apply: it costs more than a cursor's move."""
+        usable = tuple(c.is_shown and c.when(self) for c in COMMANDS.values())
+        if usable != self._usable:
+            self._usable = usable
+            self.refresh_bindings()
 
     # -- commands ------------------------------------------------------------------
 

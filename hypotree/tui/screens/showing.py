@@ -57,7 +57,7 @@ class Showing(Asking):
         self.paint_strip()
         self.show_detail()
         self.check_seen()
-        self.refresh_bindings()
+        self.refresh_footer()
 
     def show_detail(self) -> None:
         """Fill the open tab soon: a cursor that runs through the tree fills it once."""
@@ -94,6 +94,10 @@ class Showing(Asking):
         if self._wants_detail:
             self.show_detail()
 
+    def refresh_footer(self) -> None:
+        """Show the keys that apply now."""
+        self.refresh_bindings()
+
     def check_seen(self) -> None:
         """Compare the files of nodes that are seen and were not compared yet."""
         board = self.board
@@ -107,6 +111,7 @@ class Showing(Asking):
         if self.board is not None and board.seq == self.board.seq and board is not self.board:
             self.board = board.joined(self.board)
             self.tree_view.take(self.board)
+            self.refresh_footer()
 
     def show_answer(self, answer: Answer) -> None:
         """A plan has come: keep it and go to it."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from hypotree.model.declaration import SYMPTOM
-from hypotree.tui.content.tree import row_line
+from hypotree.tui.content.tree import row_line, sketch_line
 from hypotree.tui.lines import BLANK, Line, line, said
 from hypotree.tui.outline import Outline
 from hypotree.tui.widgets.line_list import LineList
 
 if TYPE_CHECKING:
-    from hypotree.tui.board import Board
+    from hypotree.tui.board import Board, Shape
 
 
 class TreeView(LineList):
@@ -37,12 +37,14 @@ class TreeView(LineList):
 
     def line_at(self, index: int) -> Line:
         """One node."""
-        if self.board is None or self.outline is None:
+        if self.outline is None:
             return line(said("reading the session …", "dim"))
         if index >= len(self.outline.rows):
             return BLANK
         row = self.outline.rows[index]
         is_open = self.outline.shown is not None or self.outline.is_open(row.node)
+        if self.board is None:
+            return sketch_line(self.outline.shape, row, is_open=is_open)
         return row_line(self.board, row, is_open=is_open)
 
     @property
@@ -50,6 +52,12 @@ class TreeView(LineList):
         """The node under the cursor."""
         rows = self.outline.rows if self.outline else []
         return rows[self.cursor].node if self.cursor < len(rows) else SYMPTOM
+
+    def take_sketch(self, shape: Shape, opened: tuple[str, ...] = ()) -> None:
+        """Show names and claims while the rest is being verified."""
+        if self.board is None:
+            self.outline = Outline(shape, opened)
+            self.rows_changed()
 
     def take(self, board: Board, opened: tuple[str, ...] = ()) -> None:
         """Show another moment; the cursor stays on its node."""
