@@ -39,7 +39,7 @@ def _on_node(bench: Bench) -> bool:
 
 
 def _writable(bench: Bench) -> bool:
-    return _on_node(bench) and bench.fix_name() not in {"", "advice"}
+    return _on_node(bench) and bench.fix_name() != "advice"
 
 
 def _planned(bench: Bench) -> bool:

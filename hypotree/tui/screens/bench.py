@@ -85,7 +85,7 @@ class Bench(Showing):
         self.query_one("#search").display = False
         if self.left.theme in self.app.available_themes:
             self.app.theme = self.left.theme
-        self.work(self._begin, self._first)
+        self.call_after_refresh(lambda: self.work(self._begin, self._first))
 
     def _begin(self) -> Board:
         """On the worker: names first if there are many, then the session itself."""

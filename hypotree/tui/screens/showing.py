@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from textual.timer import Timer
 from textual.widgets import Static, Tabs
 
 from hypotree.artifact.plain import plain
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from hypotree.tui.desk import Desk
     from hypotree.tui.lines import Line
 
+#: Seconds after which a cursor is taken to rest; a held key repeats every 33 ms.
+_REST: Final = 0.05
+
 
 class Showing(Asking):
     """What is on the screen of one session."""
@@ -37,6 +41,7 @@ class Showing(Asking):
         self.status = Static("", id="status", markup=False)
         self._shown: tuple[str, str] = ("", "")
         self._wants_detail = self._makes_detail = False
+        self._detail_timer: Timer | None = None
 
     @property
     def node(self) -> str:
@@ -60,19 +65,18 @@ class Showing(Asking):
         self.refresh_footer()
 
     def show_detail(self) -> None:
-        """Fill the open tab soon: a cursor that runs through the tree fills it once."""
+        """Fill the open tab once the cursor rests: one that runs through the tree fills it once."""
         self._wants_detail = True
-        if not self._makes_detail:
-            self._makes_detail = True
-            self.set_timer(0.02, self._make_detail)
+        if self._detail_timer is not None:
+            self._detail_timer.stop()
+        self._detail_timer = self.set_timer(_REST, self._make_detail)
 
     def _make_detail(self) -> None:
         """Make the lines on a worker; if others are wanted meanwhile, make those after."""
         board, node, tab = self.board, self.node, self.tab
-        self._wants_detail = False
-        if board is None:
-            self._makes_detail = False
+        if board is None or self._makes_detail:
             return
+        self._wants_detail, self._makes_detail = False, True
         answer = self.answers.get(node)
 
         def make() -> tuple[Board, list[Line]]:
