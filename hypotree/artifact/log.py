@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from hypotree.artifact.base import Artifact
-from hypotree.digest import CHUNK, Digest
+from hypotree.artifact.files import ByteFile
+from hypotree.digest import CHUNK, Digest, digest_file
 
 #: Longer lines are cut here: no engine writes its counters behind 64 KiB of text.
 MAX_LINE = 64 * 1024
@@ -25,9 +26,17 @@ class Log(Artifact):
         return Path(self.locator).name
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Line number (from 1) and text of every line; noted whole once all are read."""
+        """Line number (from 1) and text of every line; noted whole, however few of them are taken."""
         file = self.tree.open(self.name)
-        state = hashlib.sha256()
+        state, whole_file = hashlib.sha256(), False
+        try:
+            yield from self._lines(file, state)
+            whole_file = True
+        finally:
+            digest = Digest(state.hexdigest()) if whole_file else digest_file(file)
+            self.note("file", self.name, digest)
+
+    def _lines(self, file: ByteFile, state: hashlib._Hash) -> Iterator[tuple[int, str]]:
         rest, number, offset = b"", 0, 0
         while offset < file.size:
             data = file.read(offset, min(CHUNK, file.size - offset))
@@ -40,7 +49,6 @@ class Log(Artifact):
             rest = rest[:MAX_LINE]
         if rest:
             yield number + 1, _text(rest)
-        self.note("file", self.name, Digest(state.hexdigest()))
 
 
 def _text(line: bytes) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hypotree.artifact.base import Artifact
 from hypotree.artifact.safetensors_header import read_header
-from hypotree.artifact.tensor import TensorValue
+from hypotree.artifact.tensor import TensorValue, byte_size
 from hypotree.artifact.torch_file import read_torch_file
 from hypotree.errors import UnreadableError
 
@@ -32,7 +32,7 @@ class SampleRecord:
     def handed_width(self) -> int | None:
         """The width of the states that a drafter was handed: the aux states, else the final one."""
         state = self.aux or self.final
-        return state.shape[-1] if state else None
+        return state.shape[-1] if state and state.shape else None
 
 
 class Sample(Artifact):
@@ -46,7 +46,12 @@ class Sample(Artifact):
         tensors = self._tensors(name)
         self.note("file", name, self._file_digest(name))
         tokens, aux, final = (_first(tensors, keys) for keys in (_TOKENS, _AUX, _FINAL))
-        if aux is None and final is not None and len(final.shape) == 3 and final.shape[0] != 1:
+        if (
+            aux is None
+            and final is not None
+            and len(final.shape) == 3
+            and final.shape[0] != 1 < final.shape[1]
+        ):
             aux, final = _split_stack(final)
         if aux is None and final is None:
             raise UnreadableError(
@@ -83,9 +88,11 @@ def _flat(value: TensorValue | None, axes: int) -> TensorValue | None:
 def _split_stack(stack: TensorValue) -> tuple[TensorValue, TensorValue]:
     """speculators' [T, n_aux+1, H]: the last slot is the final state, before its norm."""
     rows, slots, width = stack.shape
-    size = len(stack.data) // (rows * slots * width) * width
+    size = byte_size(stack.dtype, (width,))
     cut = size * (slots - 1)
-    steps = [stack.data[i : i + size * slots] for i in range(0, len(stack.data), size * slots)]
+    steps = [
+        stack.data[i : i + size * slots] for i in range(0, len(stack.data), max(size * slots, 1))
+    ]
     aux = b"".join(step[:cut] for step in steps)
     final = b"".join(step[cut:] for step in steps)
     return (

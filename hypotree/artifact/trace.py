@@ -79,10 +79,16 @@ class Trace(Log):
         end: TraceEnd | None = None
         calls: list[ModuleCall] = []
         numbers: list[int] = []
-        for number, line in self.lines():
+        lines = self.lines()
+        for number, line in lines:
             if not line.strip():
                 continue
-            event = self._event(number, line)
+            try:
+                event = self._event(number, line)
+            except MalformedError:
+                if self._is_torn() and next(lines, None) is None:
+                    break  # the last line of a file that was cut off while it was written
+                raise
             if isinstance(event, TraceStart):
                 start = start or event
             elif isinstance(event, ModuleCall):
@@ -105,3 +111,8 @@ class Trace(Log):
             raise MalformedError(
                 f"reading {self.locator} as a trace", f"line {number}: {error}"
             ) from error
+
+    def _is_torn(self) -> bool:
+        """Whether the file ends inside a line."""
+        file = self.tree.open(self.name)
+        return file.size > 0 and file.read(file.size - 1, 1) != b"\n"

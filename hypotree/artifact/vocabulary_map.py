@@ -88,7 +88,8 @@ class VocabularyMap(Artifact):
             if beside != name and self._is_pair(beside):
                 self.note("file", beside, self._file_digest(beside))
                 t2d = read_npy(self.tree.open(beside), beside)
-            return StoredMap(read_npy(self.tree.open(name), name), t2d, name)
+            value = read_npy(self.tree.open(name), name)
+            return StoredMap(None, value, name) if _is_mask(value) else StoredMap(value, t2d, name)
         if name.endswith(_TORCH):
             return _from_torch(read_torch_file(self.tree.open(name), name), name)
         raise UnreadableError(
@@ -112,8 +113,7 @@ class VocabularyMap(Artifact):
 
 def _from_torch(loaded: object, name: str) -> StoredMap:
     if isinstance(loaded, TensorValue):
-        is_mask = loaded.dtype == "BOOL"
-        return StoredMap(None if is_mask else loaded, loaded if is_mask else None, name)
+        return StoredMap(None, loaded, name) if _is_mask(loaded) else StoredMap(loaded, None, name)
     if not isinstance(loaded, dict):
         raise UnreadableError(f"reading {name} as a vocabulary map", "neither a tensor nor a dict")
     d2t, t2d = (loaded.get(key) for key in ("d2t", "t2d"))
@@ -122,3 +122,8 @@ def _from_torch(loaded: object, name: str) -> StoredMap:
         t2d if isinstance(t2d, TensorValue) else None,
         name,
     )
+
+
+def _is_mask(value: TensorValue) -> bool:
+    """A bare tensor of truth values is a t2d: it marks target ids."""
+    return value.dtype == "BOOL"

@@ -29,7 +29,7 @@ DEMO_GROUP = "hypotree.demos"
 @click.argument("name", required=False)
 @click.option("--keep", metavar="DIR", help="Make it in DIR and leave it there to explore.")
 @json_option
-def demo(name: str | None, keep: str | None, as_json: bool) -> int:  # noqa: FBT001
+def demo(name: str | None, keep: str | None, as_json: bool) -> int:
     """Replay the founding incident: artifacts made in seconds, every command the real one."""
     story = _story(name)
     with ExitStack() as stack:

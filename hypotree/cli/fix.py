@@ -8,13 +8,13 @@ import click
 
 from hypotree.artifact.plain import plain
 from hypotree.cli.approve import approving_person
-from hypotree.cli.echo import out, out_json, paint, table, talk, wrapped
+from hypotree.cli.echo import out, out_json, paint, talk, wrapped
 from hypotree.cli.options import actor, is_terminal, json_option, session_folder, token_from
+from hypotree.cli.plan_text import plan_lines
 from hypotree.errors import EXIT_OK, EXIT_REFUSED, UnknownNameError
 from hypotree.fix.catalog import FIXES
 from hypotree.gate import Permit
 from hypotree.model.event import Actor
-from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
 from hypotree.model.refusal import Refusal
 from hypotree.session import Session
 from hypotree.session.asking import Answer
@@ -32,7 +32,7 @@ def fix() -> None:
 @fix.command("list")
 @click.option("--session", "folder", metavar="DIR", help="The fixes bound to a session's nodes.")
 @json_option
-def list_fixes(folder: str | None, as_json: bool) -> int:  # noqa: FBT001
+def list_fixes(folder: str | None, as_json: bool) -> int:
     """The fixes there are, or those of a session's nodes."""
     if folder is None:
         names: list[object] = list(FIXES)
@@ -51,7 +51,7 @@ def list_fixes(folder: str | None, as_json: bool) -> int:  # noqa: FBT001
 @_session
 @click.argument("node")
 @json_option
-def plan_fix(folder: str, node: str, as_json: bool) -> int:  # noqa: FBT001
+def plan_fix(folder: str, node: str, as_json: bool) -> int:
     """Show what the fix of NODE would change, and what the gate says. Nothing is written."""
     answer = Session(session_folder(folder), actor()).plan(node)
     if as_json:
@@ -64,14 +64,21 @@ def plan_fix(folder: str, node: str, as_json: bool) -> int:  # noqa: FBT001
 @fix.command("apply")
 @_session
 @click.argument("node")
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="Write changed ranges into the file itself: for files too large to copy.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask; the gate is asked all the same.")
 @click.option("--token-file", metavar="FILE", help="The session's token, where no terminal is.")
 @json_option
-def apply_fix(folder: str, node: str, yes: bool, token_file: str | None, as_json: bool) -> int:  # noqa: FBT001
+def apply_fix(
+    folder: str, node: str, in_place: bool, yes: bool, token_file: str | None, as_json: bool
+) -> int:
     """Write the fix of NODE, if the gate admits it; then measure again."""
     root = session_folder(folder)
     session = Session(root, actor())
-    result = session.apply(node, _agree(root, token_file, yes=yes))
+    result = session.apply(node, _agree(root, token_file, yes=yes), in_place=in_place)
     view = session.snapshot()
     if as_json:
         out_json(_applied_value(result, view, node))
@@ -109,42 +116,6 @@ def print_answer(answer: Answer, *, to_stderr: bool = False) -> None:
     else:
         for line in refusal_lines(answer.decision):
             say(line)
-
-
-def plan_lines(answer: Answer) -> list[str]:
-    """Files, tensors before and after, and what the probes say of the staged view."""
-    lines = [f"{answer.fix} for {plain(answer.node)}"]
-    for file in answer.plan.files if answer.plan else ():
-        lines += _file_lines(file)
-    lines += [_staged_line(found) for found in answer.staged if _is_telling(found)]
-    return lines
-
-
-def _file_lines(file: FilePlan) -> list[str]:
-    lines = [f"  {plain(file.path)}: {file.size_before} to {file.size_after} bytes"]
-    for change in file.tensors:
-        lines += _change_lines(change)
-    return lines
-
-
-def _change_lines(change: TensorChange) -> list[str]:
-    kind = f"{change.dtype} {list(change.shape)}"
-    if change.before and change.after and change.before != change.after:
-        return [f"    {plain(change.before)} -> {plain(change.after)}  {kind}, bytes unchanged"]
-    verb = "changed" if change.before else "added"
-    lines = [f"    {plain(change.after)}  {kind}, {change.changed} elements {verb}"]
-    rows = [tuple("-" if cell is None else str(cell) for cell in row) for row in change.rows]
-    return lines + (table(("element", "before", "after"), rows, 8) if rows else [])
-
-
-def _is_telling(found: StagedFinding) -> bool:
-    return found.before != found.after or found.is_broken
-
-
-def _staged_line(found: StagedFinding) -> str:
-    before = found.before or "unknown"
-    mark = "  BREAKS" if found.is_broken else "  revealed" if found.is_revealed else ""
-    return f"  staged view: {found.fault} {before} -> {found.after}{mark}"
 
 
 def print_refusal(refusal: Refusal) -> None:

@@ -35,9 +35,9 @@ def inspect(
     path: str,
     other: str | None,
     tensor: str | None,
-    with_digests: bool,  # noqa: FBT001
-    as_text: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    with_digests: bool,
+    as_text: bool,
+    as_json: bool,
 ) -> int:
     """Browse the checkpoint at PATH: files, tensors, values, metadata, config.
 

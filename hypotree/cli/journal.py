@@ -21,7 +21,7 @@ def journal() -> None:
 @journal.command("show")
 @session_options
 @json_option
-def show_journal(session_option: str | None, session_argument: str | None, as_json: bool) -> int:  # noqa: FBT001
+def show_journal(session_option: str | None, session_argument: str | None, as_json: bool) -> int:
     """Every event, one line each."""
     records = _open(session_option, session_argument).records
     if as_json:
@@ -36,7 +36,7 @@ def show_journal(session_option: str | None, session_argument: str | None, as_js
 @journal.command("verify")
 @session_options
 @json_option
-def verify_journal(session_option: str | None, session_argument: str | None, as_json: bool) -> int:  # noqa: FBT001
+def verify_journal(session_option: str | None, session_argument: str | None, as_json: bool) -> int:
     """Check every line against the chain; exit 1 names the first bad one."""
     found = _open(session_option, session_argument).verify()
     if as_json:

@@ -30,7 +30,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "redo": ("undo", "redo", "Undo the latest undo."),
     "journal": ("journal", "journal", "Show or verify a session's journal."),
     "report": ("report", "report", "Export a session as a report."),
-    "token": ("token", "token", "Make a new token with which a person approves."),
+    "token": ("approve", "token", "Make a new token with which a person approves."),
 }
 
 

@@ -24,7 +24,7 @@ from hypotree.session.creating import NewSession, create_session
 @click.option("--approve", type=click.Choice(["ask", "auto"]), default="ask", show_default=True,
               help="Whether a person must agree to each write.")  # fmt: skip
 @json_option
-def new(folder: str, symptom: str, approve: str, as_json: bool, **given: str | None) -> int:  # noqa: FBT001
+def new(folder: str, symptom: str, approve: str, as_json: bool, **given: str | None) -> int:
     """Write a session.yaml into DIR from what you name here, and begin its journal.
 
     What you name is your declaration: the maps, engines and targets are truths,

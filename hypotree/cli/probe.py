@@ -24,7 +24,7 @@ def probe() -> None:
 
 @probe.command("list")
 @json_option
-def list_probes(as_json: bool) -> None:  # noqa: FBT001 - click passes flags
+def list_probes(as_json: bool) -> None:
     """Every probe, with the fault codes that it decides."""
     loaded, broken = all_probes()
     if as_json:
@@ -40,7 +40,7 @@ def list_probes(as_json: bool) -> None:  # noqa: FBT001 - click passes flags
 @probe.command("show")
 @click.argument("name")
 @json_option
-def show_probe(name: str, as_json: bool) -> None:  # noqa: FBT001
+def show_probe(name: str, as_json: bool) -> None:
     """What one probe takes and decides, and the cases that it is put to."""
     found = probe_class(name)
     if as_json:
@@ -86,8 +86,8 @@ def run_probes(
     params: tuple[str, ...],
     time_limit: float | None,
     truth_form: str | None,
-    everything: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    everything: bool,
+    as_json: bool,
     **given: str | None,
 ) -> int:
     """Run a probe on files (NAME), or the probes of nodes in a session (NODE…).

@@ -30,9 +30,9 @@ _GLYPHS = {
 def show(
     session_option: str | None,
     session_argument: str | None,
-    everything: bool,  # noqa: FBT001
-    watch: bool,  # noqa: FBT001
-    as_json: bool,  # noqa: FBT001
+    everything: bool,
+    watch: bool,
+    as_json: bool,
 ) -> int:
     """Show the symptom, the tree, where each hypothesis stands, and what to do next."""
     folder = session_folder(session_option, session_argument)

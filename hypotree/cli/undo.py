@@ -16,7 +16,7 @@ _session = click.option("--session", "folder", required=True, metavar="DIR", hel
 @_session
 @click.argument("swap_id", metavar="[ID]", required=False, default="")
 @click.option("--list", "show_list", is_flag=True, help="List writes and undo packs with sizes.")
-def undo(folder: str, swap_id: str, show_list: bool) -> int:  # noqa: FBT001
+def undo(folder: str, swap_id: str, show_list: bool) -> int:
     """Put back what a fix did: the latest write, or the one with this ID."""
     session = Session(session_folder(folder), actor())
     if show_list:

@@ -1,222 +1,170 @@
-"""Replace artifacts: the only module that may, and only with a Permit."""
+"""Replace artifacts: the only module that may, and only with a Permit or to put back."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from hypotree.artifact.files import DiskFile
 from hypotree.atomic import sync_folder
-from hypotree.digest import CHUNK, Digest
-from hypotree.errors import RefusedError, ToolError
-from hypotree.fix.plan import changed_reads
+from hypotree.errors import HypotreeError, ToolError
+from hypotree.fix.in_place import Ranges, new_ranges, old_ranges, write_ranges
+from hypotree.fix.reads import changed_reads
+from hypotree.fix.recheck import changed, moved, refuse_stale, refuse_unsafe
+from hypotree.fix.replacement import Replacement, machine_errors
 from hypotree.fix.segments import Kept, SegmentedFile
-from hypotree.fix.stage import StagedTree
-from hypotree.fix.undo import UndoStore
+from hypotree.fix.sibling import difference, leftovers, write_beside
 from hypotree.gate.decision import Permit
-from hypotree.model.evidence import Read
-from hypotree.model.fix import FileSwap
 
-LOCK_SECONDS = 10.0
-
-#: Called under the lock right before a replace: names of what changed since the permit, or nothing.
+#: Called under the lock right before the first replace: names of what changed since the permit.
 Recheck = Callable[[], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
-class Replacement:
-    """One file to be replaced, with its undo pack on disk already."""
+class _Sibling:
+    """A new file that is ready, which inode it is, and the old file's stamp before it was copied."""
 
+    replacement: Replacement
     path: Path
-    staged: SegmentedFile
-    before: tuple[Read, ...]
-    after: tuple[Read, ...]
-    pack: Digest
-
-    def record(self) -> FileSwap:
-        """The journal's value for it."""
-        return FileSwap(
-            str(self.path), self.before, self.after, self.staged.base.size, self.staged.size,
-            self.pack, "reflink-or-copy", self.staged.fresh_bytes,
-        )  # fmt: skip
+    inode: tuple[int, int]
+    stamp: tuple[int, int]
 
 
-def prepare(permit: Permit, staged: StagedTree, undo: UndoStore) -> tuple[Replacement, ...]:
-    """Put the undo packs of a permitted plan on disk; nothing else is written yet."""
-    permit.check()
-    return tuple(
-        Replacement(
-            Path(file.path), staged.staged[file.name], file.based_on, file.after,
-            undo.keep(staged.staged[file.name]),
-        )
-        for file in permit.plan.files
-    )  # fmt: skip
+def swap(
+    replacements: tuple[Replacement, ...],
+    permit: Permit | None,
+    recheck: Recheck,
+    tag: str = "swap",
+) -> None:
+    """Replace every file or none; without a permit only what was replaced before is put back.
 
-
-def prepare_undo(swaps: tuple[FileSwap, ...], undo: UndoStore) -> tuple[Replacement, ...]:
-    """The replacements that put `swaps` back; a conflict if a file is not as they left it."""
-    replacements = []
-    for swap in swaps:
-        path = Path(swap.path)
-        if changed := changed_reads(path, swap.after):
-            raise RefusedError(
-                f"undoing the change of {path}",
-                f"it was changed since, by others: {', '.join(changed)} (expected "
-                f"{swap.after[0].sha256.short}…)",
-                "compare both, or restore by hand from the undo pack",
-            )
-        view = undo.restore(swap.pack, DiskFile(path))
-        replacements.append(Replacement(path, view, swap.after, swap.before, undo.keep(view)))
-    return tuple(replacements)
-
-
-def swap(replacements: tuple[Replacement, ...], permit: Permit | None, recheck: Recheck) -> None:
-    """Replace every file, or, if one cannot be, put back those that were.
-
-    `permit` is None only for an undo, which needs none: it puts back bytes that
-    a permitted swap replaced. The digests are compared again, under the lock,
-    right before each replace.
+    The caller holds `hypotree.fix.lock.locked` on every path. All new files are
+    durable, and compared with their views, before the first old one goes; `tag`
+    marks them while they wait.
     """
     if permit is not None:
         _check(replacements, permit)
-    with contextlib.ExitStack() as stack:
-        for replacement in sorted(replacements, key=lambda r: r.path):
-            stack.enter_context(locked(replacement.path))
-        done: list[Replacement] = []
-        try:
+    paths = {str(r.path) for r in replacements}
+    siblings: list[_Sibling] = []
+    inside = [(r.path, old_ranges(r.staged)) for r in replacements if r.in_place]
+    begun = False
+    try:
+        with machine_errors(f"replacing {', '.join(sorted(paths))}"):
+            refuse_stale(change for r in replacements for change in moved(r))
+            refuse_unsafe(replacements)
             for replacement in replacements:
-                # After the first replace the evidence is stale by our own doing.
-                _replace(replacement, (lambda: ()) if done else recheck)
-                done.append(replacement)
-        except BaseException:
-            for replacement in reversed(done):
-                _put_back(replacement)
-            raise
+                if not replacement.in_place:
+                    siblings.append(_written(replacement, tag))  # noqa: PERF401 - the list must hold each at once
+            for replacement in replacements:
+                refuse_stale((*moved(replacement), *changed(replacement)))
+            refuse_stale(recheck())
+            begun = True
+            for replacement in replacements:
+                if replacement.in_place:
+                    write_ranges(replacement.path, new_ranges(replacement.staged))
+            for sibling in siblings:
+                refuse_stale(_overtaken(sibling))
+                os.replace(sibling.path, sibling.replacement.path)
+            _confirm(replacements)
+    except BaseException as error:
+        if begun:
+            _put_ranges_back(inside, error)
+        _back_out(replacements, siblings, tag, error)
+        raise
+
+
+def _put_ranges_back(inside: list[tuple[Path, Ranges]], error: BaseException) -> None:
+    """The old bytes of files that were written in place."""
+    try:
+        for path, ranges in inside:
+            write_ranges(path, ranges)
+    except OSError as worse:
+        raise ToolError(
+            "putting back",
+            f"{worse.strerror or worse}",
+            "open the session again: its pack is on disk",
+        ) from error
 
 
 def _check(replacements: tuple[Replacement, ...], permit: Permit) -> None:
     """That the permit is one, and that these are its files with the bytes that it names."""
-    permit.check()
+    Permit.check(permit)
     permitted = [(Path(f.path), f.based_on, f.after) for f in permit.plan.files]
     if permitted != [(r.path, r.before, r.after) for r in replacements]:
         raise ToolError("replacing files", "they are not the ones that the permit names")
 
 
-def _replace(replacement: Replacement, recheck: Recheck) -> None:
-    path = replacement.path
-    scratch = _write_beside(path, replacement.staged)
-    try:
-        _verify(scratch, replacement.staged)
-        changed = (*_moved(replacement), *changed_reads(path, replacement.before), *recheck())
-        if changed:
-            raise RefusedError(
-                f"replacing {path}",
-                f"STALE_ARTIFACT: changed while the fix was made: {', '.join(changed)}",
-                "run the probe again and plan anew",
-            )
-        os.replace(scratch, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            scratch.unlink()
-        raise
-    sync_folder(path.parent)
-    if wrong := changed_reads(path, replacement.after):
-        _put_back(replacement)
-        raise ToolError(
-            f"replacing {path}", f"read back differently: {', '.join(wrong)}; the old file is back"
-        )
-
-
-def _moved(replacement: Replacement) -> tuple[str, ...]:
-    """Whether the name leads to another file than the one that the view was made over."""
-    now, then = replacement.path.stat(), os.fstat(_on_disk(replacement.staged).fileno())
-    same = (now.st_dev, now.st_ino) == (then.st_dev, then.st_ino)
-    return () if same else ("the file itself (it was replaced)",)
-
-
-def _on_disk(content: SegmentedFile) -> DiskFile:
-    if not isinstance(content.base, DiskFile):
-        raise ToolError("replacing a file", "the staged view is not over a file on disk")
-    return content.base
-
-
-def _put_back(replacement: Replacement) -> None:
-    """The old file again, from the view's own base, which still holds the replaced inode open."""
-    old = replacement.staged.base
-    scratch = _write_beside(replacement.path, SegmentedFile(old, (Kept(0, old.size),)))
-    os.replace(scratch, replacement.path)
-    sync_folder(replacement.path.parent)
-
-
-def _write_beside(path: Path, content: SegmentedFile) -> Path:
-    """The new file as a durable sibling, with the target's mode and owner."""
+def _written(replacement: Replacement, tag: str) -> _Sibling:
+    """The new file beside the old one, read again and compared with the view, all of it."""
+    stamp = _stamp(replacement.path)
+    path = write_beside(replacement.path, replacement.staged, tag)
     status = path.stat()
-    fd, name = tempfile.mkstemp(prefix=f".{path.name}.hypotree-", dir=path.parent)
-    try:
-        _fill(fd, content, _on_disk(content).fileno())
-        os.fchmod(fd, status.st_mode & 0o7777)
-        if os.fstat(fd).st_gid != status.st_gid:
-            os.fchown(fd, -1, status.st_gid)
-        os.fsync(fd)
-    except BaseException:
+    sibling = _Sibling(replacement, path, (status.st_dev, status.st_ino), stamp)
+    if found := difference(path, replacement.staged):
+        refuse_stale(_overtaken(sibling))
+        raise ToolError(f"verifying {path}", found, "the disk may be bad; nothing was replaced")
+    return sibling
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def _overtaken(sibling: _Sibling) -> tuple[str, ...]:
+    """Whether somebody wrote into the old file while it was copied; a mere touch is no change."""
+    replacement = sibling.replacement
+    if gone := moved(replacement):
+        return gone
+    if _stamp(replacement.path) == sibling.stamp:
+        return ()
+    found = difference(sibling.path, replacement.staged)
+    return (f"{replacement.path} ({found})",) if found else ()
+
+
+def _confirm(replacements: tuple[Replacement, ...]) -> None:
+    """Make the new names durable and read the new files where they are now."""
+    for folder in sorted({r.path.parent for r in replacements}):
+        sync_folder(folder)
+    for replacement in replacements:
+        if wrong := changed_reads(replacement.path, replacement.after):
+            raise ToolError(
+                f"replacing {replacement.path}", f"read back differently: {', '.join(wrong)}"
+            )
+
+
+def _back_out(
+    replacements: tuple[Replacement, ...], siblings: list[_Sibling], tag: str, error: BaseException
+) -> None:
+    """Old files back where new ones are in place, and no sibling left over."""
+    stuck = [str(s.replacement.path) for s in siblings if _is_in_place(s) and not _put_back(s, tag)]
+    for replacement in replacements:
         with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
-    finally:
-        os.close(fd)
-    return Path(name)
+            for leftover in leftovers(replacement.path, tag):
+                leftover.unlink()
+    if stuck:
+        raise ToolError(
+            "putting back", f"{', '.join(stuck)} is still the new file",
+            "open the session again: it puts back what it can",
+        ) from error  # fmt: skip
 
 
-def _fill(fd: int, content: SegmentedFile, old: int) -> None:
-    """Kept ranges are copied in the kernel (shared, where the file system can), fresh ones written."""
-    for segment in content.segments:
-        if isinstance(segment, Kept):
-            _copy(old, fd, segment)
-        else:
-            view = memoryview(segment.data)
-            while view:
-                view = view[os.write(fd, view) :]
-
-
-def _copy(source: int, fd: int, segment: Kept) -> None:
-    offset, left = segment.offset, segment.length
-    while left:
-        count = os.copy_file_range(source, fd, left, offset)
-        if not count:
-            raise ToolError("copying unchanged tensors", "the old file ended early")
-        offset, left = offset + count, left - count
-
-
-def _verify(path: Path, expected: SegmentedFile) -> None:
-    """Read the sibling again, all of it, and compare it with the view."""
-    actual = DiskFile(path)
-    if actual.size != expected.size:
-        raise ToolError(f"verifying {path}", f"it has {actual.size} bytes, not {expected.size}")
-    for offset in range(0, expected.size, CHUNK):
-        length = min(CHUNK, expected.size - offset)
-        if actual.read(offset, length) != expected.read(offset, length):
-            raise ToolError(f"verifying {path}", f"it differs from the plan near byte {offset}")
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold `path` against other hypotree processes of this user."""
-    from filelock import FileLock, Timeout
-
-    folder = Path(tempfile.gettempdir(), f"hypotree-locks-{os.getuid()}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    lock = FileLock(
-        folder / f"{Digest.of(str(path.resolve()).encode()).hex}.lock", timeout=LOCK_SECONDS
-    )
+def _is_in_place(sibling: _Sibling) -> bool:
     try:
-        lock.acquire()
-    except Timeout as error:
-        raise ToolError(f"locking {path}", "another hypotree process is writing it") from error
+        status = sibling.replacement.path.lstat()
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == sibling.inode
+
+
+def _put_back(sibling: _Sibling, tag: str) -> bool:
+    """The old file again, from the view's own base, which still holds the replaced inode open."""
+    path, old = sibling.replacement.path, sibling.replacement.staged.base
     try:
-        yield
-    finally:
-        lock.release()
+        os.replace(write_beside(path, SegmentedFile(old, (Kept(0, old.size),)), tag), path)
+        sync_folder(path.parent)
+    except (HypotreeError, OSError):
+        return not _is_in_place(sibling)
+    return True

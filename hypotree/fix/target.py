@@ -1,24 +1,36 @@
-"""Whether a file can be replaced safely: asked before anything is written."""
+"""Whether a file can be replaced safely: asked by the gate, and again under the lock."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 
-from hypotree.model.fix import FilePlan
+from hypotree.fix.users import users_of
 
-#: What a swap needs beside the new file itself: undo pack, journal line.
+#: What a swap needs beside the new files themselves: undo pack, journal line.
 _MARGIN = 1 << 20
 
 
-def unsafe_reasons(folder: Path, file: FilePlan) -> tuple[str, ...]:
-    """Every reason why `file` in `folder` must not be replaced, each with its way out."""
-    named = folder / file.name
-    reasons = [_link_reason(named), _hard_link_reason(named), _folder_reason(named)]
-    reasons.append(_space_reason(named, file.size_after))
+def unsafe_reasons(path: Path) -> tuple[str, ...]:
+    """Every reason why the file of that name must not be replaced, each with its way out."""
+    reasons = (_link_reason(path), *_file_reasons(path), _folder_reason(path), _users_reason(path))
     return tuple(reason for reason in reasons if reason)
+
+
+def space_reasons(needed: Iterable[tuple[Path, int]]) -> tuple[str, ...]:
+    """Folders without room for all new files (path and size) at once: none goes before the last is written."""
+    folders: dict[Path, int] = {}
+    for path, size in needed:
+        folders[path.parent] = folders.get(path.parent, _MARGIN) + size
+    reasons = []
+    for folder, size in folders.items():
+        free = shutil.disk_usage(folder).free
+        if free < size:
+            reasons.append(f"{folder} has {free} bytes free, the swap needs {size}; make room")
+    return tuple(reasons)
 
 
 def _link_reason(path: Path) -> str:
@@ -31,29 +43,30 @@ def _link_reason(path: Path) -> str:
     )
 
 
-def _hard_link_reason(path: Path) -> str:
+def _file_reasons(path: Path) -> list[str]:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        return f"{path} is no regular file"
+        return [f"{path} is no regular file"]
+    reasons = []
     if status.st_nlink > 1:
-        return (
+        reasons.append(
             f"{path} has {status.st_nlink} hard links: the others would keep the old bytes; copy it"
         )
     if status.st_uid != os.geteuid():
-        return (
+        reasons.append(
             f"{path} belongs to user {status.st_uid}: replacing it would change its owner; copy it"
         )
-    return ""
+    return reasons
+
+
+def _users_reason(path: Path) -> str:
+    users = users_of(path)
+    if not users:
+        return ""
+    return f"{path} is in use: {'; '.join(users)}; stop it, or work on a copy"
 
 
 def _folder_reason(path: Path) -> str:
     if os.access(path.parent, os.W_OK | os.X_OK):
         return ""
     return f"the folder {path.parent} cannot be written; copy the checkpoint elsewhere"
-
-
-def _space_reason(path: Path, needed: int) -> str:
-    free = shutil.disk_usage(path.parent).free
-    if free >= needed + _MARGIN:
-        return ""
-    return f"{path.parent} has {free} bytes free, the new file needs {needed}; make room"

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from hypotree.artifact.files import ByteFile, DiskFile
-from hypotree.atomic import write_file
+from hypotree.atomic import sync_folder, write_file
 from hypotree.digest import Digest, digest_file
 from hypotree.errors import MalformedError, UnknownNameError
 from hypotree.fix.segments import Fresh, Kept, Segment, SegmentedFile
@@ -33,7 +33,9 @@ class UndoStore:
         head = canonical_json(_Recipe(staged.base.size, pieces))
         data = len(head).to_bytes(8, "little") + head + fresh
         digest = Digest.of(data)
-        self.folder.mkdir(exist_ok=True)
+        if not self.folder.is_dir():
+            self.folder.mkdir(exist_ok=True)
+            sync_folder(self.folder.parent)
         write_file(self.folder / digest.hex, data, mode=0o600)
         return digest
 

@@ -40,9 +40,11 @@ class Permit:
 
     def check(self) -> None:
         """`ToolError` unless `admit` made exactly this; the swap asks before it writes."""
-        said = (self.node, self.fix, self.plan, self.evidence_sha256)
-        is_sealed = isinstance(self.seal, bytes) and hmac.compare_digest(self.seal, _seal(*said))
-        if type(self) is not Permit or not is_sealed:
+        if type(self) is not Permit or not isinstance(self.seal, bytes):
+            raise _forged()
+        if not hmac.compare_digest(
+            self.seal, _seal(self.node, self.fix, self.plan, self.evidence_sha256)
+        ):
             raise _forged()
 
     def __reduce__(self) -> NoReturn:
@@ -62,6 +64,8 @@ def _forged() -> ToolError:
 class _Objection:
     found: str
     next: str
+    is_unasked: bool = False
+    """Whether the question was not put yet: it stands in the way, but says nothing beside others."""
 
 
 def admit(facts: GateFacts) -> Permit | Refusal:
@@ -70,6 +74,8 @@ def admit(facts: GateFacts) -> Permit | Refusal:
     if not objections and facts.plan is not None and facts.evidence_sha256 is not None:
         said = (facts.node, facts.fix, facts.plan, facts.evidence_sha256)
         return Permit(*said, seal=_seal(*said))
+    asked = {code: why for code, why in objections.items() if not why.is_unasked}
+    objections = asked or objections
     code = next(iter(objections))
     return Refusal(
         code=code,
@@ -192,11 +198,12 @@ def _truth_not_approved(facts: GateFacts) -> _Objection | None:
 
 
 def _probe_cannot_fail(facts: GateFacts) -> _Objection | None:
-    if facts.evidence is not None and facts.fault not in facts.canary_faults:
+    if facts.evidence is not None and facts.fault not in (facts.canary_faults or ()):
         return _Objection(
             f"probe {facts.evidence.probe} has not shown on this machine that it can confirm a "
             f"planted {facts.fault} and pass its healthy twin",
             "hypotree probe show NAME lists its cases; a probe without cases opens no gate",
+            is_unasked=facts.canary_faults is None,
         )
     return None
 
@@ -228,7 +235,11 @@ def _does_not_flip(facts: GateFacts) -> _Objection | None:
     )
     if own is None or own.after is not Verdict.REFUTED:
         after = f"still {own.after}: {own.why}" if own else "not probed"
-        return _Objection(f"on the staged view {facts.fault} is {after}", "this fix does not help")
+        return _Objection(
+            f"on the staged view {facts.fault} is {after}",
+            "this fix does not help",
+            is_unasked=facts.staged is None,
+        )
     return None
 
 
@@ -249,7 +260,7 @@ def _breaks_other(facts: GateFacts) -> _Objection | None:
 def _needs_approval(facts: GateFacts) -> _Objection | None:
     if facts.needs_approval and not facts.is_plan_approved:
         return _Objection(
-            "the policy is approve: ask, and no person has agreed to this plan",
+            f"{facts.needs_approval}, and no person has agreed to this plan",
             "apply it at a terminal, or give the session's token",
         )
     return None

@@ -42,8 +42,8 @@ class GateFacts:
     """What the evidence read and is not so any more."""
     truths: tuple[TruthFacts, ...] = ()
     """The truths of the finding and the sources of the plan's bytes."""
-    canary_faults: tuple[str, ...] = ()
-    """Fault codes that the probe's canary showed on this machine with this code."""
+    canary_faults: tuple[str, ...] | None = None
+    """Fault codes that the probe's canary showed on this machine with this code; None: not run."""
     open_rivals: tuple[str, ...] = ()
     """Rivals that the policy wants tested and that have no fresh evidence."""
     plan: Plan | None = None
@@ -53,5 +53,6 @@ class GateFacts:
     """What the staged view changes beyond the plan's declaration."""
     staged: tuple[StagedFinding, ...] | None = None
     """The staged view's findings; None if it was not probed."""
-    needs_approval: bool = True
+    needs_approval: str = "the policy is approve: ask"
+    """Why a person must agree; "" if none must."""
     is_plan_approved: bool = False

@@ -1,7 +1,8 @@
 """A record to its line and back.
 
-A line is the canonical JSON of the record's body with its digest as the last
-field, so that the digest can be checked over the line's own bytes.
+A line is the JSON of the record's body with its digest as the last field, so that
+the digest can be checked over the line's own bytes. Keys stay in the order in which
+a person declared them: siblings of the tree are shown in it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 from hypotree.digest import Digest
 from hypotree.errors import JournalError, MalformedError, ToolError
 from hypotree.model.event import Actor, Event, Record
-from hypotree.model.wire import canonical_json, decode
+from hypotree.model.wire import decode, ordered_json
 
 #: What the first record calls its predecessor.
 GENESIS: Final = Digest.of(b"hypotree journal 1")
@@ -36,7 +37,7 @@ def encode_record(seq: int, time: str, actor: Actor, event: Event, prev: Digest)
     """
     record = _Body(seq, time, actor, event, prev)
     try:
-        body = canonical_json(record)
+        body = ordered_json(record)
         is_same = decode(body, _Body, "the event") == record
     except (MalformedError, TypeError, ValueError, NotImplementedError) as error:
         raise ToolError("journaling an event", f"it has no JSON: {error}") from error

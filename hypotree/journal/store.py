@@ -143,15 +143,20 @@ class Journal:
             if self._records:
                 self.verify()
             return b""
+        except OSError as error:
+            raise ToolError(f"reading {self.path}", error.strerror or str(error)) from error
 
     def _write(self, line: bytes) -> None:
-        is_new = not self.path.exists()
-        with self.path.open("ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        if is_new:
-            sync_folder(self.path.parent)
+        try:
+            is_new = not self.path.exists()
+            with self.path.open("ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            if is_new:
+                sync_folder(self.path.parent)
+        except OSError as error:
+            raise ToolError(f"appending to {self.path}", error.strerror or str(error)) from error
 
     def _set_torn_tail_aside(self) -> None:
         """Keep the unfinished line in a file of its own, then continue after the last whole one."""

@@ -7,6 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from hypotree.digest import Digest
+from hypotree.model.edit import FieldValue
 from hypotree.model.evidence import Scalar
 from hypotree.model.verdict import Role
 from hypotree.model.wire import digest_of
@@ -39,8 +40,26 @@ class FixChoice(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_
     name: str
     tensor: str = ""
     names: dict[str, str] = {}
+    """Old tensor names to new ones."""
     source: str = ""
-    """The input whose bytes are taken; empty means: the truth that the finding rests on."""
+    """The input or artifact whose bytes are taken; empty means: the truth of the finding."""
+    input: str = "draft"
+    """The input whose files change."""
+    prefixes: dict[str, str] = {}
+    """Old beginnings of tensor names to new ones."""
+    dtype: str = ""
+    file: str = "config.json"
+    field: str = ""
+    """A field of a JSON file, nested ones with dots."""
+    value: FieldValue | msgspec.UnsetType = msgspec.UNSET
+    """What to set the field to; without it the field is deleted."""
+    diff: str = ""
+    """A unified diff of one text file."""
+    command: tuple[str, ...] = ()
+    """A repair script: run on a staged copy, in a sandbox, its difference becomes the plan."""
+    tensors: tuple[str, ...] = ()
+    """All that the script may change."""
+    fields: tuple[str, ...] = ()
 
 
 class Hypothesis(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

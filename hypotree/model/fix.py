@@ -24,9 +24,21 @@ class TensorChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """Elements that differ."""
     rows: tuple[tuple[Scalar, ...], ...] = ()
     """The first differing elements: index, before, after."""
+    max_change: float | None = None
+    """The largest absolute difference of an element, where the dtype is a number's."""
+    old_dtype: str = ""
+    """Set if the dtype changes."""
 
 
-class FilePlan(msgspec.Struct, frozen=True):
+class FieldChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One field of a JSON file before and after, as JSON; "" stands for not there."""
+
+    field: str
+    before: str
+    after: str
+
+
+class FilePlan(msgspec.Struct, frozen=True, omit_defaults=True):
     """What would become of one file."""
 
     name: str
@@ -37,7 +49,12 @@ class FilePlan(msgspec.Struct, frozen=True):
     """What the change was computed from: the header and every touched tensor as they were."""
     after: tuple[Read, ...]
     """The same for the staged file."""
-    tensors: tuple[TensorChange, ...]
+    tensors: tuple[TensorChange, ...] = ()
+    fields: tuple[FieldChange, ...] = ()
+    lines: tuple[str, ...] = ()
+    """A text's difference, as a unified diff."""
+    bytes_fresh: int = 0
+    """Bytes that are not taken from the old file."""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -90,6 +107,6 @@ class FileSwap(msgspec.Struct, frozen=True):
     size_after: int
     pack: Digest
     method: str
-    """`reflink-or-copy` for a sibling file."""
+    """`reflink-or-copy` for a sibling file, `in-place` for changed ranges only."""
     bytes_written: int
     """Bytes that were not taken from the old file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -35,6 +36,11 @@ def canonical_json(value: object) -> bytes:
     return _CANONICAL.encode(value)
 
 
+def ordered_json(value: object) -> bytes:
+    """`value` as JSON without spaces, fields and keys in the order in which they were declared."""
+    return _READABLE.encode(value)
+
+
 def readable_json(value: object) -> str:
     """`value` as indented JSON in declaration order, for stdout."""
     return msgspec.json.format(_READABLE.encode(value), indent=2).decode()
@@ -45,10 +51,18 @@ def digest_of(value: object) -> Digest:
     return Digest.of(canonical_json(value))
 
 
+@lru_cache(maxsize=64)
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    """One decoder a kind: a journal is read line by line."""
+    return msgspec.json.Decoder(kind, dec_hook=_decode_extra)
+
+
 def decode(data: bytes | str, kind: type[T], what: str) -> T:
     """`data` as a `kind`; `MalformedError` naming `what` if it is anything else."""
     try:
-        return msgspec.json.decode(data, type=kind, dec_hook=_decode_extra)
+        key: Any = kind
+        decoder: msgspec.json.Decoder[T] = _decoder(key)
+        return decoder.decode(data)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise MalformedError(f"reading {what}", str(error)) from error
 

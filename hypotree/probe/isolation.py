@@ -23,7 +23,8 @@ def run_isolated(run: ProbeRun) -> Evidence:
     limit = run.time_limit or probe.time_limit
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "hypotree.probe.worker"],
+            # -P: nothing is imported from the folder that the user happens to stand in.
+            [sys.executable, "-P", "-m", "hypotree.probe.worker"],
             input=pickle.dumps(run),
             capture_output=True,
             timeout=limit + _GRACE_SECONDS,

@@ -1,4 +1,4 @@
-"""Gather the facts and ask the gate."""
+"""Plan, probe the staged view, and ask the gate."""
 
 from __future__ import annotations
 
@@ -6,22 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hypotree.digest import Digest
-from hypotree.errors import HypotreeError
-from hypotree.fix.stage import StagedTree
-from hypotree.fix.target import unsafe_reasons
+from hypotree.fix.file_system import disk_facts
+from hypotree.fix.staged_tree import StagedTree
 from hypotree.gate import GateFacts, Permit, admit
-from hypotree.model.declaration import Approve, Hypothesis, Rivals
-from hypotree.model.event import CanaryRan, FixPlanned
+from hypotree.model.event import FixPlanned
 from hypotree.model.fix import Plan, StagedFinding
-from hypotree.model.refusal import Refusal
-from hypotree.probe.canary import run_canary
-from hypotree.probe.registry import code_digest, probe_class
+from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.session.core import SessionCore
-from hypotree.session.probing import changes_since, is_fresh
-from hypotree.session.staging import Staged, fix_choice, probe_staged, stage_fix
-from hypotree.session.truths import protected_targets, truth_facts
-from hypotree.tree.graph import HypothesisTree
-from hypotree.tree.replay import Sealed
+from hypotree.session.gate_facts import gather_facts, is_approved, journal_problem, shown_faults
+from hypotree.session.staged_probing import probe_staged
+from hypotree.session.staging import stage_fix
 
 #: In the place of a declaration that a broken journal no longer tells.
 _NOTHING = Digest.of(b"")
@@ -39,6 +33,13 @@ class Answer:
     decision: Permit | Refusal
     facts: GateFacts
 
+    def disk_facts(self) -> tuple[str, ...]:
+        """What the file system makes of writing each file."""
+        files = self.plan.files if self.plan else ()
+        return tuple(
+            fact for f in files for fact in disk_facts(Path(f.path), f.size_after, f.bytes_fresh)
+        )
+
 
 def ask(core: SessionCore, node: str) -> Answer:
     """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
@@ -47,107 +48,36 @@ def ask(core: SessionCore, node: str) -> Answer:
         return Answer(node, facts.fix, None, None, (), admit(facts), facts)
     hypothesis = core.hypothesis(node)
     staged = stage_fix(core, node)
-    facts = _facts(core, node, hypothesis, staged)
-    first = admit(replace(facts, staged=(), needs_approval=False))
+    facts = gather_facts(core, node, hypothesis, staged)
+    if _codes(facts) <= _BEHIND_CANARY:
+        facts = replace(facts, canary_faults=shown_faults(core, hypothesis))
     findings: tuple[StagedFinding, ...] = ()
-    if staged.view is not None and staged.plan is not None and _is_worth_probing(first):
-        facts = replace(facts, canary_faults=_canary(core, hypothesis))
+    if staged.view is not None and staged.plan is not None and _codes(facts) <= _BEHIND_STAGING:
         findings = probe_staged(core, node, staged.view)
         core.append(FixPlanned(node, facts.fix, staged.plan.digest(), findings))
         facts = replace(facts, staged=findings)
     return Answer(node, facts.fix, staged.plan, staged.view, findings, admit(facts), facts)
 
 
+#: What may stand in the way where the next, dearer question is still worth putting.
+_BEHIND_STAGING = frozenset({
+    RefusalCode.RIVAL_OPEN, RefusalCode.FIX_DOES_NOT_FLIP, RefusalCode.NEEDS_APPROVAL,
+})  # fmt: skip
+_BEHIND_CANARY = _BEHIND_STAGING | {RefusalCode.PROBE_CANNOT_FAIL, RefusalCode.OUT_OF_SCOPE}
+
+
+def _codes(facts: GateFacts) -> frozenset[RefusalCode]:
+    decision = admit(facts)
+    if isinstance(decision, Permit):
+        return frozenset()
+    return frozenset({decision.code, *decision.also})
+
+
 def ask_again(core: SessionCore, answer: Answer) -> Answer:
     """The same question after a person was asked; whether they agreed is the journal's to say."""
     facts = replace(
         answer.facts,
-        journal_problem=_journal_problem(core),
-        is_plan_approved=_is_approved(core, answer.plan),
+        journal_problem=journal_problem(core),
+        is_plan_approved=is_approved(core, answer.plan),
     )
     return replace(answer, facts=facts, decision=admit(facts))
-
-
-def _is_approved(core: SessionCore, plan: Plan | None) -> bool:
-    return plan is not None and plan.digest() in core.state.approved_plans
-
-
-def _is_worth_probing(first: Permit | Refusal) -> bool:
-    """Whether all that stands in the way are questions that probing the staged view answers."""
-    if isinstance(first, Permit):
-        return True
-    late = {"PROBE_CANNOT_FAIL", "RIVAL_OPEN", "FIX_DOES_NOT_FLIP", "NEEDS_APPROVAL"}
-    return {first.code, *first.also} <= late
-
-
-def _facts(core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged) -> GateFacts:
-    latest = core.state.latest(node)
-    probe = probe_class(hypothesis.probe)
-    names = list(staged.plan.sources) if staged.plan else []
-    finding = latest.evidence.finding(hypothesis.fault) if latest else None
-    names += finding.truth if finding else ()
-    return GateFacts(
-        node=node,
-        fault=hypothesis.fault,
-        fix=fix_choice(hypothesis).name,
-        hypothesis_now=hypothesis.digest(),
-        journal_problem=_journal_problem(core),
-        unsafe=_unsafe(core, node, hypothesis, staged, names),
-        evidence=latest.evidence if latest else None,
-        evidence_sha256=latest.sha256 if latest else None,
-        code_now=code_digest(probe),
-        version_now=probe.version,
-        changed_reads=changes_since(core, node, latest.evidence) if latest else (),
-        truths=truth_facts(core, node, hypothesis, names, staged.plan),
-        canary_faults=core.state.canaries.get((hypothesis.probe, code_digest(probe)), ()),
-        open_rivals=_open_rivals(core, node),
-        plan=staged.plan,
-        plan_problem=staged.problem,
-        out_of_scope=staged.undeclared,
-        needs_approval=core.state.policy.approve is Approve.ASK,
-        is_plan_approved=_is_approved(core, staged.plan),
-    )
-
-
-def _journal_problem(core: SessionCore) -> str:
-    core.refresh()
-    audit = core.journal.verify()
-    return f"line {audit.line}: {audit.why}" if audit.state == "broken" else ""
-
-
-def _unsafe(
-    core: SessionCore, node: str, hypothesis: Hypothesis, staged: Staged, names: list[str]
-) -> tuple[str, ...]:
-    if staged.plan is None or staged.view is None:
-        return ()
-    reasons = list(protected_targets(core, node, hypothesis, staged.plan, names))
-    for file in staged.plan.files:
-        try:
-            reasons += unsafe_reasons(Path(staged.view.root), file)
-        except (HypotreeError, OSError) as error:
-            reasons.append(f"{file.path}: {error}")
-    return tuple(reasons)
-
-
-def _open_rivals(core: SessionCore, node: str) -> tuple[str, ...]:
-    if core.state.policy.rivals is Rivals.OFF:
-        return ()
-    rivals = HypothesisTree(core.state.hypotheses).rivals(node)
-    return tuple(r for r in rivals if not _has_fresh(core, r, core.state.latest(r)))
-
-
-def _has_fresh(core: SessionCore, node: str, latest: Sealed | None) -> bool:
-    return latest is not None and is_fresh(core, node, latest.evidence)
-
-
-def _canary(core: SessionCore, hypothesis: Hypothesis) -> tuple[str, ...]:
-    """Fault codes that the probe has shown here with this very code; runs the cases if need be."""
-    probe = probe_class(hypothesis.probe)
-    code = code_digest(probe)
-    shown = core.state.canaries.get((hypothesis.probe, code), ())
-    if hypothesis.fault in shown:
-        return shown
-    result = run_canary(probe, hypothesis.fault)
-    faults = tuple(dict.fromkeys([*shown, *result.shown]))
-    core.append(CanaryRan(hypothesis.probe, code, faults, result.failed))
-    return faults

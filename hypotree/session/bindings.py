@@ -79,7 +79,7 @@ def _bound(
         role=binding.role or artifact.role,
         locator=resolve_path(folder, artifact),
         form=artifact.form,
-        tree=trees.get(binding.artifact) if taken.kind == "checkpoint" else None,
+        tree=trees.get(binding.artifact),
     )
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 
 from hypotree.artifact.base import Artifact as Reader
 from hypotree.artifact.kinds import open_artifact
 from hypotree.digest import ABSENT, Digest
-from hypotree.errors import HypotreeError, ToolError, UnknownNameError
+from hypotree.errors import HypotreeError, UnknownNameError
 from hypotree.fix.undo import UndoStore
 from hypotree.journal.store import Journal
 from hypotree.model.declaration import Artifact, Hypothesis
@@ -19,7 +17,6 @@ from hypotree.session.bindings import resolve_path
 from hypotree.tree.replay import SessionState, fold
 
 JOURNAL_NAME = "journal.jsonl"
-SWAP_SECONDS = 60.0
 
 
 class SessionCore:
@@ -27,6 +24,8 @@ class SessionCore:
 
     def __init__(self, folder: Path, actor: Actor) -> None:
         self.folder = folder.absolute()
+        self.shown_as = folder
+        """The folder as the user named it, for commands to paste."""
         self.actor = actor
         self.journal = Journal(self.folder / JOURNAL_NAME)
         self.undo = UndoStore(self.folder / "undo")
@@ -42,27 +41,6 @@ class SessionCore:
         record = self.journal.append(event, actor or self.actor)
         self.refresh()
         return record
-
-    @contextlib.contextmanager
-    def swapping(self, seconds: float = SWAP_SECONDS) -> Iterator[None]:
-        """Hold the session from the start of a swap to its end; freed by the kernel at a kill.
-
-        Whoever holds it knows that a swap which was started and not ended has no living owner.
-        """
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.folder / "swap.lock")
-        try:
-            lock.acquire(timeout=seconds)
-        except Timeout as error:
-            raise ToolError(
-                f"writing in {self.folder}", "another process is writing in this session"
-            ) from error
-        try:
-            self.refresh()
-            yield
-        finally:
-            lock.release()
 
     def hypothesis(self, node: str) -> Hypothesis:
         """The declaration of a node in force now."""

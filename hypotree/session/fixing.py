@@ -5,26 +5,29 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
-from hypotree.fix.swap import Replacement, prepare, prepare_undo, swap
+from hypotree.fix.lock import locked
+from hypotree.fix.recheck import SwapRefusedError, refuse_late_changes
+from hypotree.fix.replacement import (
+    Replacement,
+    machine_errors,
+    planned,
+    prepare_undo,
+    with_packs,
+)
+from hypotree.fix.swap import swap
 from hypotree.gate import Permit
 from hypotree.model.declaration import Approve
-from hypotree.model.event import (
-    Actor,
-    FixApplied,
-    FixApproved,
-    FixRefused,
-    SwapAbandoned,
-    SwapStarted,
-    SwapUndone,
-)
+from hypotree.model.event import Actor, FixApplied, FixApproved, FixRefused, SwapStarted, SwapUndone
 from hypotree.model.fix import FileSwap
 from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.session.asking import Answer, ask, ask_again
 from hypotree.session.core import SessionCore
 from hypotree.session.editing import check_person
 from hypotree.session.probing import changes_since, measure_symptom, run_node
+from hypotree.session.recovery import settle, sibling_tag
 from hypotree.tree.replay import Swapped
 
 
@@ -42,7 +45,9 @@ class Applied:
 Agree = Callable[[Answer], Actor]
 
 
-def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Applied | Refusal:
+def apply_fix(
+    core: SessionCore, node: str, agree: Agree | None = None, *, in_place: bool = False
+) -> Applied | Refusal:
     """Write the node's fix if the gate admits it; measure the node and the symptom again.
 
     Under `approve: ask` a person must have approved this very plan before, or
@@ -55,10 +60,13 @@ def apply_fix(core: SessionCore, node: str, agree: Agree | None = None) -> Appli
         core.append(FixApproved(node, answer.plan.digest()), approver)
         answer = ask_again(core, answer)
     if isinstance(answer.decision, Refusal):
-        if not core.journal.is_broken:
-            core.append(FixRefused(node, answer.fix, answer.decision))
-        return answer.decision
-    swap_id = _write(core, answer, answer.decision)
+        return _refused(core, answer, answer.decision)
+    try:
+        swap_id = _write(core, answer, answer.decision, in_place=in_place)
+    except SwapRefusedError as error:
+        asked = f"apply {answer.fix} for {node}"
+        refusal = Refusal(error.refusal, asked, error.found, error.next_step)
+        return _refused(core, answer, refusal)
     return Applied(swap_id, answer, _measure_again(core, node))
 
 
@@ -71,20 +79,38 @@ def _lacks_only_approval(answer: Answer) -> bool:
     )
 
 
-def _write(core: SessionCore, answer: Answer, permit: Permit) -> str:
+def _refused(core: SessionCore, answer: Answer, refusal: Refusal) -> Refusal:
+    if not core.journal.is_broken:
+        core.append(FixRefused(answer.node, answer.fix, refusal))
+    return refusal
+
+
+def _write(core: SessionCore, answer: Answer, permit: Permit, *, in_place: bool) -> str:
     assert answer.view is not None
-    replacements = prepare(permit, answer.view, core.undo)
-    with core.swapping():
+    with machine_errors(f"applying {answer.fix}"), locked(Path(f.path) for f in permit.plan.files):
+        fresh = planned(permit, answer.view, in_place=in_place)
+        refuse_late_changes(fresh)
+        replacements = with_packs(fresh, core.undo)
+        swap_id = _start(core, answer.node, replacements)
+        with _settled_on_failure(core, swap_id):
+            tag = sibling_tag(core, swap_id)
+            swap(replacements, permit, lambda: _changed_since(core, permit), tag)
+            core.append(
+                FixApplied(
+                    swap_id, answer.node, answer.fix, permit.plan.digest(),
+                    permit.evidence_sha256, _records(replacements),
+                )
+            )  # fmt: skip
+    return swap_id
+
+
+def _start(core: SessionCore, node: str, replacements: tuple[Replacement, ...]) -> str:
+    """Journal that replacing begins, under an id that no other process takes meanwhile."""
+    with core.journal.locked():
+        core.refresh()
         swap_id = f"S{core.state.seq + 1}"
-        core.append(SwapStarted(swap_id, answer.node, _records(replacements)))
-        with _abandoned_on_failure(core, swap_id):
-            swap(replacements, permit, lambda: _changed_since(core, permit))
-        core.append(
-            FixApplied(
-                swap_id, answer.node, answer.fix, permit.plan.digest(), permit.evidence_sha256,
-                _records(replacements),
-            )
-        )  # fmt: skip
+        core.journal.append_locked(SwapStarted(swap_id, node, _records(replacements)), core.actor)
+    core.refresh()
     return swap_id
 
 
@@ -100,11 +126,18 @@ def _changed_since(core: SessionCore, permit: Permit) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _abandoned_on_failure(core: SessionCore, swap_id: str) -> Iterator[None]:
+def _settled_on_failure(core: SessionCore, swap_id: str) -> Iterator[None]:
+    """Whatever goes wrong after the start: the old files, and an end in the journal, if it can be.
+
+    If it cannot, the next start of the session settles it.
+    """
     try:
         yield
-    except (HypotreeError, OSError) as error:
-        core.append(SwapAbandoned(swap_id, str(error)))
+    except BaseException as error:
+        with contextlib.suppress(HypotreeError, OSError):
+            core.refresh()
+            if swap_id in core.state.started:
+                settle(core, core.state.started[swap_id], str(error) or type(error).__name__)
         raise
 
 
@@ -117,21 +150,23 @@ def _measure_again(core: SessionCore, node: str) -> str:
         run_node(core, node)
         if core.state.symptom.measures():
             measure_symptom(core)
-    except HypotreeError as error:
+    except (HypotreeError, OSError) as error:
         return str(error)
     return ""
 
 
 def undo_swap(core: SessionCore, swap_id: str = "") -> str:
     """Put back what a swap did (the latest one if no id is given); returns the new swap's id."""
-    target = _undoable(core, swap_id)
-    replacements = prepare_undo(target.swaps, core.undo)
-    with core.swapping():
-        new_id = f"S{core.state.seq + 1}"
-        core.append(SwapStarted(new_id, target.node, _records(replacements)))
-        with _abandoned_on_failure(core, new_id):
-            swap(replacements, None, lambda: ())
-        core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
+    core.refresh()
+    paths = [Path(s.path) for s in _undoable(core, swap_id).swaps]
+    with machine_errors("undoing"), locked(paths):
+        core.refresh()
+        target = _undoable(core, swap_id)
+        replacements = prepare_undo(target.swaps, core.undo)
+        new_id = _start(core, target.node, replacements)
+        with _settled_on_failure(core, new_id):
+            swap(replacements, None, lambda: (), sibling_tag(core, new_id))
+            core.append(SwapUndone(new_id, target.id, target.node, _records(replacements)))
     return new_id
 
 

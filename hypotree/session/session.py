@@ -113,9 +113,15 @@ class Session:
         """What a node's fix would do, and whether the gate would let it."""
         return ask(self._core, node)
 
-    def apply(self, node: str, agree: Agree | None = None) -> Applied | Refusal:
-        """Write a node's fix if the gate admits it; `agree` asks the person, where one is needed."""
-        return fixing.apply_fix(self._core, node, agree)
+    def apply(
+        self, node: str, agree: Agree | None = None, *, in_place: bool = False
+    ) -> Applied | Refusal:
+        """Write a node's fix if the gate admits it; `agree` asks the person, where one is needed.
+
+        With `in_place`, changed ranges go into the weights' own file: fast for huge
+        files, and a reader may see a mix while it runs.
+        """
+        return fixing.apply_fix(self._core, node, agree, in_place=in_place)
 
     def undo(self, swap_id: str = "") -> str:
         """Put back what a swap did."""

@@ -46,6 +46,8 @@ class WriteView(msgspec.Struct, frozen=True, omit_defaults=True):
     files: tuple[FileSwap, ...]
     undoes: str = ""
     undone_by: str = ""
+    is_undo: bool = False
+    """Whether it put things back; a redo undoes an undo and is none."""
 
 
 class RunView(msgspec.Struct, frozen=True):
@@ -117,7 +119,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
     places = HypothesisTree(state.hypotheses).walk() if only is None else depths(state, only)
     nodes = tuple(_node(core, n, d) for n, d in places)
     view = SessionView(
-        folder=str(core.folder),
+        folder=str(core.shown_as),
         symptom=state.symptom.what,
         measurements=_measurements(state.evidence.get(SYMPTOM, [])),
         nodes=nodes,
@@ -125,7 +127,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
             ArtifactView(n, a.artifact, a.proposed_by.kind if a.proposed_by else "")
             for n, a in state.artifacts.items()
         ),
-        writes=tuple(_write(swap) for swap in state.swaps.values()),
+        writes=tuple(_write(swap, state.puts_back(swap)) for swap in state.swaps.values()),
         policy=state.policy,
         journal_events=state.seq,
         journal_head=str(core.journal.head),
@@ -133,7 +135,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
         next="",
         pending_policy=state.pending_policy[1] if state.pending_policy else None,
     )
-    step = next_step(core.folder, state, nodes) if only is None else ""
+    step = next_step(core.shown_as, state, nodes) if only is None else ""
     return msgspec.structs.replace(view, next=step)
 
 
@@ -242,8 +244,9 @@ def _measurements(runs: list[Sealed]) -> tuple[Measurement, ...]:
     return tuple(found)
 
 
-def _write(swap: Swapped) -> WriteView:
+def _write(swap: Swapped, is_undo: bool) -> WriteView:  # noqa: FBT001
     actor = " ".join(part for part in (swap.actor.kind, swap.actor.name) if part)
     return WriteView(
-        swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by
-    )
+        swap.id, swap.node, swap.fix, swap.time, actor, swap.swaps, swap.undoes, swap.undone_by,
+        is_undo,
+    )  # fmt: skip

@@ -12,6 +12,7 @@ from hypotree.gate import TruthFacts
 from hypotree.model.declaration import Hypothesis
 from hypotree.model.fix import Plan
 from hypotree.model.verdict import Role
+from hypotree.probe.registry import probe_class
 from hypotree.probe.runner import BoundInput
 from hypotree.session.bindings import bind, open_bound
 from hypotree.session.core import SessionCore
@@ -26,13 +27,29 @@ def truth_facts(
     }
     subject = bound.get(plan.subject if plan else "draft")
     members = _identities(subject) if subject else ()
+    edited = frozenset(file.path for file in plan.files) if plan else None
     facts = []
     for name in dict.fromkeys(names):
         if name in bound:
-            dependence = _dependence(_identities(bound[name]), members)
+            dependence = _dependence(_identities(bound[name]), members, edited)
             approved, now = _approval(core, node, hypothesis, name)
             facts.append(TruthFacts(name, bound[name].locator, dependence, approved, now))
+        elif name in core.state.artifacts:
+            facts.append(_source_facts(core, name, members, edited))
     return tuple(facts)
+
+
+def _source_facts(
+    core: SessionCore,
+    name: str,
+    members: tuple[FileIdentity, ...],
+    edited: frozenset[str] | None,
+) -> TruthFacts:
+    """The facts on an artifact that no probe takes, and whose bytes the plan would write."""
+    dependence = _dependence(_files_of(core, name), members, edited)
+    role = core.artifacts()[name].role
+    approved, now = _content_approval(core, name, role)
+    return TruthFacts(name, core.path_of(core.artifacts()[name]), dependence, approved, now)
 
 
 def protected_targets(
@@ -64,7 +81,15 @@ def role_in_force(core: SessionCore, node: str, hypothesis: Hypothesis, name: st
 
 
 def _approval(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -> tuple[bool, str]:
-    artifact = hypothesis.inputs[name].artifact
+    role = role_in_force(core, node, hypothesis, name)
+    needed = next(t.role for t in probe_class(hypothesis.probe).takes if t.name == name)
+    return _content_approval(core, hypothesis.inputs[name].artifact, role, needed)
+
+
+def _content_approval(
+    core: SessionCore, artifact: str, role: Role, needed: Role = Role.TRUTH
+) -> tuple[bool, str]:
+    """Whether a person stands behind this content; a trace may be an observation, a map may not."""
     known = core.state.artifacts[artifact]
     content = core.content_now(artifact)
     approved = known.approved.get(content)
@@ -72,8 +97,7 @@ def _approval(core: SessionCore, node: str, hypothesis: Hypothesis, name: str) -
         return False, "it cannot be read"
     if known.proposed_by is not None and approved != known.artifact:
         return False, f"proposed by {known.proposed_by.kind}, content {content.short}…"
-    role = role_in_force(core, node, hypothesis, name)
-    if role is not Role.TRUTH:
+    if role not in {Role.TRUTH, needed} or role is Role.SUBJECT:
         return False, f"{artifact} is declared as {role}, not as truth"
     if approved is None:
         return False, f"its content is now {content.short}…, which nobody approved"
@@ -100,14 +124,22 @@ def _inode(path: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
-def _dependence(truth: tuple[FileIdentity, ...], members: tuple[FileIdentity, ...]) -> str:
-    """How files of a truth depend on the subject's: the same file, or a copy of one."""
+def _dependence(
+    truth: tuple[FileIdentity, ...],
+    members: tuple[FileIdentity, ...],
+    edited: frozenset[str] | None,
+) -> str:
+    """How files of a truth depend on the subject's: the same file, or a copy of one that is edited.
+
+    A config that two checkpoints of one training share makes neither a copy of the other.
+    """
     for one in truth:
         for other in members:
             if (one.device, one.inode) == (other.device, other.inode):
                 same = Path(one.path) == Path(other.path)
                 return f"the file {other.path} itself" if same else f"a link to {other.path}"
-            if one.size == other.size and _same_bytes(one, other):
+            counts = edited is None or other.path in edited
+            if counts and one.size == other.size and _same_bytes(one, other):
                 return f"a copy of {other.path}"
     return ""
 

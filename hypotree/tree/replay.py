@@ -115,16 +115,11 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
     match record.event:
         case ev.DeclarationLoaded() as event:
             _load(state, record, event)
-        case ev.DeclarationApproved() as event:
-            if state.pending_policy and state.pending_policy[0] == event.yaml_sha256:
-                state.policy, state.pending_policy = state.pending_policy[1], None
         case ev.ArtifactAttached() as event:
             _attach(state, record, event)
-        case ev.ArtifactApproved() as event:
-            known = state.artifacts.setdefault(event.name, ArtifactState(event.artifact))
-            known.approved[event.content] = event.artifact
-            if known.artifact == event.artifact:
-                known.proposed_by = None
+        case ev.ArtifactApproved() | ev.DeclarationApproved() | ev.FixApproved() as event:
+            if record.actor.kind == "human":
+                _approve(state, event)
         case ev.HypothesisAdded() | ev.HypothesisEdited() as event:
             trusted = not record.actor.is_agent
             _place(state, record, event.id, event.hypothesis, trusted=trusted)
@@ -138,8 +133,6 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
             state.canaries[(event.probe, event.code_sha256)] = event.faults
         case ev.FixPlanned() as event:
             state.plans[event.node] = (event.plan_sha256, event.staged)
-        case ev.FixApproved() as event:
-            state.approved_plans[event.plan_sha256] = event.node
         case ev.FixRefused() as event:
             state.refusals.setdefault(event.node, []).append((record.seq, event.fix, event.refusal))
         case ev.SwapStarted() as event:
@@ -155,6 +148,22 @@ def _apply(state: SessionState, record: ev.Record) -> None:  # noqa: C901 - one 
             _swapped(state, record, event.id, event.node, fix, event.swaps, event.undoes)
         case ev.NoteAdded() as event:
             state.notes.setdefault(event.node, []).append((record.seq, record.actor, event.text))
+
+
+def _approve(
+    state: SessionState, event: ev.ArtifactApproved | ev.DeclarationApproved | ev.FixApproved
+) -> None:
+    """Only a person's word comes here: from anybody else these events change nothing."""
+    if isinstance(event, ev.FixApproved):
+        state.approved_plans[event.plan_sha256] = event.node
+    elif isinstance(event, ev.DeclarationApproved):
+        if state.pending_policy and state.pending_policy[0] == event.yaml_sha256:
+            state.policy, state.pending_policy = state.pending_policy[1], None
+    else:
+        known = state.artifacts.setdefault(event.name, ArtifactState(event.artifact))
+        known.approved[event.content] = event.artifact
+        if known.artifact == event.artifact:
+            known.proposed_by = None
 
 
 def _load(state: SessionState, record: ev.Record, event: ev.DeclarationLoaded) -> None:

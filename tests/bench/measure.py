@@ -8,6 +8,17 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Once:
+    """One run of one command."""
+
+    seconds: float
+    peak_kb: int
+    bytes_written: int
+    """As the kernel counts them for the process: to the page cache, copies inside the kernel included."""
 
 
 @dataclass
@@ -16,6 +27,11 @@ class Runs:
 
     seconds: list[float] = field(default_factory=list)
     peak_kb: list[int] = field(default_factory=list)
+
+    def add(self, run: Once) -> None:
+        """Count one more run."""
+        self.seconds.append(run.seconds)
+        self.peak_kb.append(run.peak_kb)
 
     def line(self, name: str) -> str:
         low, high = min(self.seconds), max(self.seconds)
@@ -29,19 +45,31 @@ def alternate(ours: list[str], theirs: list[str], runs: int = 5) -> tuple[Runs, 
     results = (Runs(), Runs())
     for round_ in range(runs + 1):
         for result, command in zip(results, (ours, theirs), strict=True):
-            seconds, peak = _once(command)
+            run = once(command)
             if round_:
-                result.seconds.append(seconds)
-                result.peak_kb.append(peak)
+                result.add(run)
     return results
 
 
-def _once(command: list[str]) -> tuple[float, int]:
+def once(command: list[str]) -> Once:
+    """Run a command to its end; its exit code is its own affair."""
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     started = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=env)
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    seconds = time.perf_counter() - started
+    written = _bytes_written(child.pid)
     _, _, usage = os.wait4(child.pid, 0)
-    return time.perf_counter() - started, usage.ru_maxrss
+    return Once(seconds, usage.ru_maxrss, written)
+
+
+def _bytes_written(pid: int) -> int:
+    """`write_bytes` of a process that ended and was not waited for yet; 0 where it cannot be read."""
+    try:
+        lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(x.split()[1]) for x in lines if x.startswith("write_bytes")), 0)
 
 
 def report(title: str, ours: Runs, theirs: Runs, names: tuple[str, str], goal: str) -> None:

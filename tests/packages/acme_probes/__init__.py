@@ -62,6 +62,8 @@ class Dial(Probe):
     def run(self, context: ProbeContext) -> Sequence[Finding]:
         """One finding, or worse."""
         say = str(context.params.get("say", "honest"))
+        if say == "blind":
+            return [Finding("acme.wrong", *_SAYS["confirmed"], "unseen", (), ("truth",))]
         mine = context.need("draft", Checkpoint).tensor("d2t")
         truth = context.get("truth", VocabularyMap)
         other = truth.stored().d2t if truth else None
