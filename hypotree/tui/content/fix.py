@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from hypotree.model.refusal import Refusal
 from hypotree.tui.content.evidence import node_head
-from hypotree.tui.lines import BLANK, Line, Place, Role, columns, heading, line, said
+from hypotree.tui.content.plan import file_lines
+from hypotree.tui.lines import BLANK, Line, Role, heading, line, said
 
 if TYPE_CHECKING:
-    from hypotree.model.fix import FilePlan, StagedFinding, TensorChange
+    from hypotree.model.fix import StagedFinding
     from hypotree.session.asking import Answer
     from hypotree.session.snapshot import NodeView, WriteView
 
@@ -43,7 +44,7 @@ def answer_lines(answer: Answer) -> Iterator[Line]:
     yield from _decision(answer)
     yield BLANK
     for file in answer.plan.files if answer.plan else ():
-        yield from _file(file)
+        yield from file_lines(file)
     if answer.staged:
         yield heading("On the staged view")
         for found in answer.staged:
@@ -87,34 +88,6 @@ def _last_refusal(view: NodeView) -> Iterator[Line]:
     if view.refusals:
         yield BLANK
         yield from refusal_lines(view.refusals[-1])
-
-
-def _file(file: FilePlan) -> Iterator[Line]:
-    size = f": {file.size_before} to {file.size_after} bytes"
-    yield line(said(file.path, "strong"), said(size), indent=2, place=Place(file.path))
-    for change in file.tensors:
-        yield from _change(change)
-    yield BLANK
-
-
-def _change(change: TensorChange) -> Iterator[Line]:
-    kind = f"  {change.dtype} {list(change.shape)}"
-    if change.before and change.after and change.before != change.after:
-        yield line(
-            said(f"  - {change.before}", "bad"), said(f"  + {change.after}", "good"),
-            said(f"{kind}, bytes unchanged", "dim"), indent=4,
-        )  # fmt: skip
-        return
-    verb = "changed" if change.before else "added"
-    yield line(
-        said(f"  {change.after or change.before}", "strong"),
-        said(f"{kind}, {change.changed} elements {verb}"), indent=4,
-    )  # fmt: skip
-    for name, digest in (("before", change.before_sha256), ("after", change.after_sha256)):
-        if digest is not None:
-            yield line(said(f"    {name} {digest.short}…", "dim"))
-    if change.rows:
-        yield from columns(("element", "before", "after"), change.rows, 4)
 
 
 def _staged(found: StagedFinding) -> Line:
