@@ -23,8 +23,6 @@ from hypotree.session.approval import person
 from hypotree.session.asking import Answer
 from hypotree.session.fixing import Agree, Applied
 from hypotree.tui.content.fix import answer_lines
-from hypotree.tui.lines import line, said
-from hypotree.tui.screens.pick import Choice
 
 if TYPE_CHECKING:
     from hypotree.tui.screens.bench import Bench
@@ -127,99 +125,3 @@ def _apply_unagreed(node: str, session: Session) -> Applied | Refusal | None:
     if known is not None and known[0] in state.approved_plans:
         return None
     return session.apply(node, nobody)
-
-
-def undo(bench: Bench) -> None:
-    """Put back what the latest write did."""
-    write = bench.newest_write(undone=False)
-    if write is not None:
-        name = Path(write.files[0].path).name
-        say = line(said(f"{write.id}: {write.fix} for {write.node} is put back. It can be redone."))
-        bench.confirm(f"Undo {write.id}?", name, (say,), lambda: _do(bench, _undo(write.id)))
-
-
-def redo(bench: Bench) -> None:
-    """Do again what was undone last."""
-    write = bench.newest_write(undone=True)
-    if write is not None:
-        name = Path(write.files[0].path).name
-        say = line(said(f"{write.fix} for {write.node} is written again."))
-        bench.confirm(
-            f"Redo {write.fix} for {write.node}?", name, (say,), lambda: _do(bench, _redo)
-        )
-
-
-def _undo(swap: str) -> Callable[[Session], str]:
-    return lambda session: f"put back, as {session.undo(swap)}"
-
-
-def _redo(session: Session) -> str:
-    return f"done again, as {session.redo()}"
-
-
-def _do(bench: Bench, what: Callable[[Session], str]) -> None:
-    def told(text: str) -> None:
-        bench.tell(text)
-        bench.look()
-
-    bench.work(lambda: bench.desk.do(what), told)
-
-
-def requests(bench: Bench) -> None:
-    """Pick something that waits for a person."""
-    board = bench.board
-    if board is None:
-        return
-    choices = [
-        Choice(f"artifact:{a.name}", f"truth {a.name}: {a.artifact.path} ({a.artifact.role}), "
-               f"proposed by {a.proposed_by}")
-        for a in board.view.artifacts if a.proposed_by
-    ]  # fmt: skip
-    choices += [
-        Choice(f"plan:{node}", f"fix of {node}, asked for by {who}")
-        for node, who in board.pending.items()
-    ]
-    if wanted := board.view.pending_policy:
-        text = f"policy: approve {wanted.approve}, rivals {wanted.rivals} (a changed session.yaml)"
-        choices.append(Choice("policy:", text))
-    bench.pick("What waits for a person", choices, partial(_request, bench))
-
-
-def _request(bench: Bench, value: str) -> None:
-    kind, _, name = value.partition(":")
-    act = [Choice("approve", "approve it (its name is asked)"),
-           Choice("refuse", "refuse it (a note says so)")]  # fmt: skip
-    bench.pick(f"{kind} {name}", act, partial(_decide, bench, kind, name))
-
-
-def _decide(bench: Bench, kind: str, name: str, choice: str) -> None:
-    if choice == "refuse":
-        node = name if kind == "plan" else "symptom"
-        bench.work(
-            lambda: bench.desk.do(lambda s: s.note(node, f"refused by a person: {kind} {name}")),
-            lambda _: bench.look(),
-        )
-    elif bench.desk.actor.is_agent:
-        bench.tell("approvals are a person's", "error")
-    elif kind == "plan":
-        bench.go_to(name)
-        apply(bench)
-    else:
-        typed = name or "policy"
-        say = line(said(f"{kind} {name} is taken over as it is declared now.".replace("  ", " ")))
-        bench.confirm(f"Approve {kind} {name}?", typed, (say,), lambda: _approve(bench, kind, name))
-
-
-def _approve(bench: Bench, kind: str, name: str) -> None:
-    board = bench.board
-    seen = (
-        next((a.artifact for a in board.view.artifacts if a.name == name), None) if board else None
-    )
-
-    def approve(session: Session) -> str:
-        if kind == "policy":
-            session.approve_policy(person())
-            return "policy approved"
-        return f"{name} approved as {session.approve_artifact(name, person(), seen)}"
-
-    _do(bench, approve)

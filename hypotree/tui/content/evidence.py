@@ -90,7 +90,12 @@ def _finding(found: Finding, where: Callable[[Locator], Place | None]) -> Iterat
     yield line(said(" " * 14), said(found.why), indent=14)
     for locator in found.locators:
         at = where(locator)
-        yield line(said(" " * 14 + "at ", "dim"), said(locator_text(locator), "accent"), place=at)
+        yield line(
+            said(" " * 14 + "at ", "dim"),
+            said(locator_text(locator), "accent"),
+            indent=17,
+            place=at,
+        )
 
 
 def locator_text(locator: Locator) -> str:

@@ -75,7 +75,7 @@ class Seat:
             widget.value = text
         await self.pilot.pause()
 
-    async def until(self, holds: Callable[[], object], seconds: float = 6) -> None:
+    async def until(self, holds: Callable[[], object], seconds: float = 30) -> None:
         """Wait until something holds; fails with what is on the screen."""
         end = time.monotonic() + seconds
         while not holds():

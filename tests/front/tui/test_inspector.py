@@ -41,7 +41,7 @@ async def inspecting(path: Path, other: str = "") -> AsyncIterator[tuple[Inspect
         yield screen, pilot
 
 
-async def until(pilot: Pilot[None], holds: object, seconds: float = 6) -> None:
+async def until(pilot: Pilot[None], holds: object, seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not holds():  # type: ignore[operator]
         assert time.monotonic() < end

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from kit import BELIEF, World
 
-from hypotree.tui.actions.declaring import bindable, next_free, parse_pairs
 from hypotree.tui.board import Shape
 from hypotree.tui.inspecting.numbers import to_numbers
 from hypotree.tui.jobs import Job, heard, job_text, time_left
@@ -26,6 +25,7 @@ from hypotree.tui.outside import (
     same_on_the_command_line,
 )
 from hypotree.tui.trail import Trail
+from hypotree.tui.typed import bindable, next_free, parse_pairs
 from hypotree.tui.watcher import mark_of, marks_below
 
 

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -38,8 +39,11 @@ def test_no_module_makes_a_verdict_a_permit_or_a_write(path: Path) -> None:
 
 def test_no_command_takes_a_verdict() -> None:
     for command in COMMANDS.values():
+        module, _, function = command.target.partition(".")
+        found = getattr(import_module(f"hypotree.tui.actions.{module}"), function)
+        assert list(inspect.signature(found).parameters) == ["bench"]
         assert not {"verdict", "standing", "status", "solved"} & set(
-            inspect.signature(command.run).parameters
+            inspect.signature(found).parameters
         )
 
 
