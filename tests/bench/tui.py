@@ -23,6 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from front.tui.store import make_session
 
+from hypotree.session import Session
+
 KEYS = 60
 #: What people write first: every node added to textual's own Tree.
 EAGER = """
@@ -67,6 +69,27 @@ def run(command: list[str], rows: int = 40, columns: int = 120) -> Figures:
     os.waitpid(pid, 0)
     os.close(fd)
     return Figures(1000 * first, 1000 * paint, keys, memory)
+
+
+def seen_after(folder: Path) -> list[float]:
+    """Milliseconds from another process's event on disk to its text on the screen, ten times."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color")
+        os.execv(sys.executable, [sys.executable, "-m", "hypotree", str(folder)])
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    until(fd, b"N0 ")
+    quiet(fd, 1.5)
+    other, found = Session(folder), []
+    for turn in range(10):
+        other.note("symptom", f"event-{turn}.")
+        written = time.perf_counter()
+        found.append(1000 * (until(fd, f"event-{turn}.".encode()) - written))
+        quiet(fd, 0.3)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    os.close(fd)
+    return found
 
 
 def until(fd: int, wanted: bytes, seconds: float = 60) -> float:
@@ -126,6 +149,11 @@ def main() -> None:
             show("hypotree", nodes, ours)
             eager = run([sys.executable, "-c", EAGER, str(nodes)])
             show("eager Tree", nodes, eager)
+            late = sorted(seen_after(folder))
+            sys.stdout.write(
+                f"{'':<14} another's event is seen after {statistics.median(late):.0f} ms"
+                f" (at most {late[-1]:.0f})\n"
+            )
             sys.stdout.write(f"{'':<14} first node: {eager.paint / ours.paint:.1f} times as fast\n")
 
 
