@@ -116,7 +116,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
     """
     core.refresh()
     state = core.state
-    places = HypothesisTree(state.hypotheses).walk() if only is None else depths(state, only)
+    places = HypothesisTree(state.hypotheses).walk() if only is None else _depths(state, only)
     nodes = tuple(_node(core, n, d) for n, d in places)
     view = SessionView(
         folder=str(core.shown_as),
@@ -139,7 +139,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
     return msgspec.structs.replace(view, next=step)
 
 
-def depths(state: SessionState, nodes: Iterable[str]) -> Iterator[tuple[str, int]]:
+def _depths(state: SessionState, nodes: Iterable[str]) -> Iterator[tuple[str, int]]:
     """Each of these nodes that is there, with its depth; no graph is built for it."""
     for node in nodes:
         depth, above = 0, state.hypotheses.get(node)

@@ -92,6 +92,8 @@ def test_no_option_of_a_command_records_a_verdict(words: str) -> None:
 #: Environment variables that the tool reads; a new one is a new way in.
 ENVIRONMENT = {
     "HYPOTREE_ACTOR", "HYPOTREE_TOKEN", "HYPOTREE_TRACEBACK", "NO_COLOR", "XDG_STATE_HOME",
+    # the terminal UI: where it is shown, and which editor opens a file
+    "TERM", "TMUX", "VISUAL", "EDITOR",
 }  # fmt: skip
 
 

@@ -64,6 +64,10 @@ class Form(ModalScreen[Values | None]):
                     yield self._widget(field)
             yield Button("Done (ctrl+s)", id="send", variant="primary")
 
+    def on_mount(self) -> None:
+        """The first field takes the keys at once: what is typed early is not lost."""
+        self.query_one(f"#field-{self._fields[0].name}").focus()
+
     def _label(self, field: Field) -> str:
         hint = f"  {field.hint}" if field.hint else ""
         return plain(f"{field.label}{hint}", 400)
