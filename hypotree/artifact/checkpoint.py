@@ -12,6 +12,7 @@ from hypotree.artifact.documents import as_mapping, read_json
 from hypotree.artifact.files import DiskTree, FileTree
 from hypotree.artifact.safetensors_header import Header, TensorLayout, read_header
 from hypotree.artifact.tensor import TensorValue
+from hypotree.artifact.tensor_stream import rows_digest, rows_of, streamed_digest
 from hypotree.digest import ABSENT, Digest
 from hypotree.errors import MalformedError, UnreadableError
 
@@ -113,6 +114,12 @@ class Checkpoint(Artifact):
         self.note("tensor", name, tensor_digest(name, value))
         return value
 
+    def rows(self, name: str, rows: tuple[int, ...]) -> tuple[bytes, ...] | None:
+        """Some rows of one tensor (those that it has), None if it is not there."""
+        found = self._rows(name, rows)
+        self.note("tensor-rows", f"{','.join(map(str, rows))} {name}", found[1])
+        return found[0]
+
     def locate(self, name: str) -> tuple[str, TensorLayout] | None:
         """File and layout of one tensor; not noted, for locators and plans."""
         for file, header in self.headers().items():
@@ -125,7 +132,11 @@ class Checkpoint(Artifact):
     def digest_of(self, kind: str, name: str) -> Digest:
         """What `name` digests to now."""
         if kind == "tensor":
-            return tensor_digest(name, self._value(name))
+            where = self.locate(name)
+            return streamed_digest(self.tree.open(where[0]), name, where[1]) if where else ABSENT
+        if kind == "tensor-rows":
+            rows, _, tensor = name.partition(" ")
+            return self._rows(tensor, tuple(int(r) for r in rows.split(",") if r))[1]
         if kind == "tensor-layout":
             return self._layout_digest(name)
         if kind == "tensor-key":
@@ -150,6 +161,13 @@ class Checkpoint(Artifact):
         file, layout = where
         data = self.tree.open(file).read(layout.begin, layout.end - layout.begin)
         return TensorValue(layout.dtype, layout.shape, data)
+
+    def _rows(self, name: str, rows: tuple[int, ...]) -> tuple[tuple[bytes, ...] | None, Digest]:
+        where = self.locate(name)
+        if where is None:
+            return None, ABSENT
+        found = rows_of(self.tree.open(where[0]), where[1], rows)
+        return found, rows_digest(name, where[1], found)
 
     def _entries(self) -> Iterator[tuple[str, str]]:
         seen: set[str] = set()

@@ -1,9 +1,14 @@
-"""Engines: a release by name (`sglang@0.5.9`) or a source tree (`sglang:PATH`)."""
+"""Engines: a release by name (`sglang@0.5.9`) or a source tree (`sglang:PATH`).
+
+A release whose wheel lies unpacked in the cache can be read like a tree. Nothing here fetches
+one: the cache is filled on request (`python -m hypotree_probes.engines.fetch sglang@0.5.9`).
+"""
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import ClassVar
 
 from hypotree.artifact.base import Artifact
@@ -20,8 +25,24 @@ _VERSION = re.compile(
 _SPEC = re.compile(r"(?P<name>[a-z]+)(?:@(?P<version>[0-9][\w.+!-]*)|:(?P<path>.+))?\Z", re.DOTALL)
 
 
+#: Written last when a wheel is unpacked, with the wheel's sha256 and name: without it, no cache.
+WHEEL_MARK = "wheel.sha256"
+
+
+def engine_cache() -> Path:
+    """Where wheels lie unpacked, one folder a release."""
+    own = os.environ.get("HYPOTREE_ENGINE_CACHE")
+    if own:
+        return Path(own)
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "hypotree" / "engines"
+
+
 class Engine(Artifact):
-    """Which engine, which version, and where its package folder is if it was given as a path."""
+    """Which engine, which version, and where its package folder is.
+
+    `package` is the folder that was given as a path; `source` is that, or the cached wheel's.
+    """
 
     kind: ClassVar[str] = "engine"
 
@@ -30,8 +51,9 @@ class Engine(Artifact):
         self.name = name
         self._version = version
         self.package = _package_folder(name, Path(path)) if path else None
-        if tree is None and self.package is not None:
-            tree = DiskTree(self.package)
+        self.source = self.package or _cached(name, version)
+        if tree is None and self.source is not None:
+            tree = DiskTree(self.source)
         super().__init__(locator, tree, form)
         if self.package is None:
             self.note("spec", "", self.digest_of("spec", ""))
@@ -47,6 +69,28 @@ class Engine(Artifact):
                 if found := _VERSION.search(text):
                     return found[1]
         return ""
+
+    @property
+    def wheel(self) -> str:
+        """The sha256 of the cached wheel that is read; "" if none is."""
+        if self.package is not None or self.source is None:
+            return ""
+        mark = self.source.parent / WHEEL_MARK
+        return mark.read_text("ascii").split()[0]
+
+    def text(self, name: str) -> bytes | None:
+        """One source file whole, noted; None if there is none."""
+        file = self.file(name)
+        return None if file is None else file.read(0, file.size)
+
+    def has(self, name: str) -> bool:
+        """Whether the tree holds a file, or with a slash at the end of `name` a folder; not noted."""
+        if not name.endswith("/"):
+            return self.tree.has(name)
+        parts = PurePosixPath(name)
+        return not parts.is_absolute() and ".." not in parts.parts and (
+            self.tree.root / parts
+        ).is_dir()  # fmt: skip
 
     def digest_of(self, kind: str, name: str) -> Digest:
         """What `name` digests to now; a spec without a path is its own content."""
@@ -85,5 +129,11 @@ def parse_engine(spec: str) -> tuple[str, str, str]:
 
 
 def _package_folder(name: str, path: Path) -> Path:
-    inside = path / name
-    return inside if inside.is_dir() else path
+    """The package itself, or what holds it: site-packages, a checkout (SGLang's in `python/`)."""
+    inside = (path / name, path / "python" / name)
+    return next((folder for folder in inside if folder.is_dir()), path)
+
+
+def _cached(name: str, version: str) -> Path | None:
+    folder = engine_cache() / f"{name}-{version}"
+    return folder / name if version and (folder / WHEEL_MARK).is_file() else None

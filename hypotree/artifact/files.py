@@ -94,6 +94,21 @@ class DiskFile:
             raise _unreadable(self._path, error) from error
         return data
 
+    def read_into(self, offset: int, buffer: bytearray) -> None:
+        """Fill `buffer` from `offset` on; `UnreadableError` if the file ends before that."""
+        view, at = memoryview(buffer), offset
+        try:
+            while view:
+                count = os.preadv(self._fd, [view], at)
+                if not count:
+                    raise UnreadableError(
+                        f"reading {len(buffer)} bytes at {offset} of {self._path}",
+                        f"the file ends after {at} bytes",
+                    )
+                view, at = view[count:], at + count
+        except OSError as error:
+            raise _unreadable(self._path, error) from error
+
     def fileno(self) -> int:
         """The read-only descriptor, for copies inside the kernel."""
         return self._fd

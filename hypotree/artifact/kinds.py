@@ -16,7 +16,10 @@ _READERS: Final = {
     "engine": ("hypotree.artifact.engine", "Engine"),
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
+    "training-config": ("hypotree.artifact.training_config", "TrainingConfig"),
     "sample": ("hypotree.artifact.sample", "Sample"),
+    "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
+    "weights": ("hypotree.artifact.weights", "Weights"),
 }
 KINDS: Final = tuple(_READERS)
 

@@ -12,6 +12,7 @@ import json
 import re
 from itertools import pairwise
 from math import prod
+from operator import itemgetter, sub
 from typing import Final
 
 from hypotree.artifact.safetensors_values import TensorLayout
@@ -25,6 +26,7 @@ _ENTRY: Final = re.compile(
 )
 _GROUPS: Final = 5  # what split() gives for each entry: the text before it and its four groups
 _DIMENSIONS: Final = re.compile(r"(?:0|[1-9][0-9]{0,17})(?:,(?:0|[1-9][0-9]{0,17}))*|")
+_SIZE: Final = itemgetter(2)
 _METADATA: Final = '{"__metadata__":'
 
 
@@ -32,16 +34,31 @@ def read_canonical(
     raw: bytes, file_size: int
 ) -> tuple[dict[str, TensorLayout], dict[str, str]] | None:
     """Tensors and metadata of a sound header in the writer's own form; None for any other."""
+    found = _entries(raw)
+    if found is None:
+        return None
+    tensors = _lay_out(found[0], 8 + len(raw), file_size)
+    return None if tensors is None else (tensors, found[1])
+
+
+def canonical_names(raw: bytes, file_size: int) -> tuple[str, ...] | None:
+    """The tensors' names alone, in order, as strictly read: layouts of 200,000 tensors cost as much as the rest."""
+    found = _entries(raw)
+    if found is None or _kinds(found[0], 8 + len(raw), file_size) is None:
+        return None
+    names = tuple(found[0][1::_GROUPS])
+    unique = set(names)
+    return names if len(unique) == len(names) and "__metadata__" not in unique else None
+
+
+def _entries(raw: bytes) -> tuple[list[str], dict[str, str]] | None:
+    """The split entries and the metadata; None unless all is as the writer puts it."""
     try:
-        text = raw.decode("utf-8").rstrip(" ")
-        metadata, body = _split_metadata(text)
+        metadata, body = _split_metadata(raw.decode("utf-8").rstrip(" "))
     except (ValueError, RecursionError):
         return None
     pieces = _ENTRY.split(body)
-    if any(pieces[::_GROUPS]):
-        return None
-    tensors = _lay_out(pieces, 8 + len(raw), file_size)
-    return None if tensors is None else (tensors, metadata)
+    return None if any(pieces[::_GROUPS]) else (pieces, metadata)
 
 
 def _split_metadata(text: str) -> tuple[dict[str, str], str]:
@@ -72,14 +89,11 @@ def _texts(pairs: list[tuple[str, object]]) -> dict[str, str]:
 
 def _lay_out(pieces: list[str], start: int, file_size: int) -> dict[str, TensorLayout] | None:
     """The layouts of the split entries, if each fits its dtype and shape and all fit the file."""
-    names, forms = pieces[1::_GROUPS], pieces[2::_GROUPS]
-    begins, ends = list(map(int, pieces[3::_GROUPS])), list(map(int, pieces[4::_GROUPS]))
-    known = {form: _kind(form) for form in set(forms)}
-    if None in known.values() or not _cover(begins, ends, file_size - start):
+    names = pieces[1::_GROUPS]
+    found = _kinds(pieces, start, file_size)
+    if found is None:
         return None
-    kinds = [kind for form in forms if (kind := known[form])]
-    if [end - begin for begin, end in zip(begins, ends, strict=True)] != [k[2] for k in kinds]:
-        return None
+    kinds, begins, ends = found
     new = tuple.__new__  # the named tuple's own constructor is a Python call more
     tensors = {
         name: new(TensorLayout, (kind[0], kind[1], start + begin, start + end))
@@ -87,6 +101,21 @@ def _lay_out(pieces: list[str], start: int, file_size: int) -> dict[str, TensorL
     }
     sound = len(tensors) == len(names) and "__metadata__" not in tensors
     return tensors if sound else None
+
+
+def _kinds(
+    pieces: list[str], start: int, file_size: int
+) -> tuple[list[tuple[str, tuple[int, ...], int]], list[int], list[int]] | None:
+    """Kind, begin and end of every entry; None unless each fits its kind and all fit the file."""
+    forms = pieces[2::_GROUPS]
+    begins, ends = list(map(int, pieces[3::_GROUPS])), list(map(int, pieces[4::_GROUPS]))
+    known = {form: kind for form in set(forms) if (kind := _kind(form))}
+    if not known.keys() >= set(forms) or not _cover(begins, ends, file_size - start):
+        return None
+    kinds = list(map(known.__getitem__, forms))
+    if list(map(sub, ends, begins)) != list(map(_SIZE, kinds)):
+        return None
+    return kinds, begins, ends
 
 
 def _kind(form: str) -> tuple[str, tuple[int, ...], int] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ from hypotree.errors import UnreadableError
 #: and `hidden_state` are singular and carry a batch axis of one.
 _TOKENS = ("input_ids", "token_ids")
 _AUX = ("aux_hidden_states", "aux_hidden_state")
+_SHIFTED = {-1: "aux_hidden_states_minus1", 1: "aux_hidden_states_plus1"}
 _FINAL = ("hidden_states", "hidden_state")
 
 
@@ -27,6 +29,12 @@ class SampleRecord:
     tokens: TensorValue | None
     aux: TensorValue | None
     final: TensorValue | None
+    shifted: Mapping[int, TensorValue] = field(default_factory=dict)
+    """Aux states captured some layers later (+1) or earlier (-1), where somebody kept them."""
+    mask: TensorValue | None = None
+    """The loss mask [T]."""
+    producer: str = ""
+    """Whose form it is, by its keys: specforge, speculators or modelopt; "" if none of them."""
 
     @property
     def handed_width(self) -> int | None:
@@ -59,7 +67,19 @@ class Sample(Artifact):
                 "it holds no hidden states",
                 f"its keys are {', '.join(sorted(tensors)[:8]) or 'none'}",
             )
-        return SampleRecord(_flat(tokens, 1), _flat(aux, 2), _flat(final, 2))
+        shifted = {
+            by: flat
+            for by, key in _SHIFTED.items()
+            if (flat := _flat(tensors.get(key), 2)) is not None
+        }
+        return SampleRecord(
+            _flat(tokens, 1),
+            _flat(aux, 2),
+            _flat(final, 2),
+            shifted,
+            _flat(tensors.get("loss_mask"), 1),
+            _producer(tensors),
+        )
 
     def _tensors(self, name: str) -> dict[str, TensorValue]:
         file = self.tree.open(name)
@@ -72,6 +92,15 @@ class Sample(Artifact):
         if not isinstance(loaded, dict):
             raise UnreadableError(f"reading {self.locator} as a sample", "it is not a dict")
         return {str(k): v for k, v in loaded.items() if isinstance(v, TensorValue)}
+
+
+def _producer(tensors: dict[str, TensorValue]) -> str:
+    """By the keys that only one of them writes."""
+    if "aux_hidden_state" in tensors:
+        return "specforge"
+    if "token_ids" in tensors:
+        return "speculators"
+    return "modelopt" if "aux_hidden_states" in tensors else ""
 
 
 def _first(tensors: dict[str, TensorValue], keys: tuple[str, ...]) -> TensorValue | None:

@@ -34,6 +34,16 @@ class ModuleCall(msgspec.Struct, frozen=True, tag_field="event", tag="module_cal
     finite: bool | None = None
 
 
+class TraceCanary(msgspec.Struct, frozen=True, tag_field="event", tag="canary"):
+    """How many calls were eager, and how many fell into the capture of a CUDA graph.
+
+    A replayed graph calls no hook: without an eager call the trace shows what was captured.
+    """
+
+    eager: int
+    captured: int
+
+
 class TraceEnd(msgspec.Struct, frozen=True, tag_field="event", tag="trace_end"):
     """The tail: without it the trace was cut off."""
 
@@ -49,6 +59,9 @@ class TraceRecord:
     lines: tuple[int, ...]
     """Line number of each call."""
     state: Literal["complete", "cut-off", "dead"]
+    has_end: bool = True
+    """Whether a trace_end stands there that counts the calls."""
+    canary: TraceCanary | None = None
 
     def fired(self, module: str) -> tuple[int, ...]:
         """Indices of the calls of `module`, by whole path or by its last parts."""
@@ -63,9 +76,8 @@ class TraceRecord:
         return any(path == module or path.endswith(f".{module}") for path in self.start.hooks)
 
 
-_DECODER: msgspec.json.Decoder[TraceStart | ModuleCall | TraceEnd] = msgspec.json.Decoder(
-    TraceStart | ModuleCall | TraceEnd
-)
+_Event = TraceStart | ModuleCall | TraceCanary | TraceEnd
+_DECODER: msgspec.json.Decoder[_Event] = msgspec.json.Decoder(_Event)
 
 
 class Trace(Log):
@@ -77,6 +89,7 @@ class Trace(Log):
         """The whole trace; `MalformedError` names the first line that is none."""
         start: TraceStart | None = None
         end: TraceEnd | None = None
+        canary: TraceCanary | None = None
         calls: list[ModuleCall] = []
         numbers: list[int] = []
         lines = self.lines()
@@ -94,6 +107,8 @@ class Trace(Log):
             elif isinstance(event, ModuleCall):
                 calls.append(event)
                 numbers.append(number)
+            elif isinstance(event, TraceCanary):
+                canary = event
             else:
                 end = event
         if start is None:
@@ -102,9 +117,9 @@ class Trace(Log):
         state: Literal["complete", "cut-off", "dead"] = (
             "dead" if not calls else "complete" if complete else "cut-off"
         )
-        return TraceRecord(start, tuple(calls), tuple(numbers), state)
+        return TraceRecord(start, tuple(calls), tuple(numbers), state, complete, canary)
 
-    def _event(self, number: int, line: str) -> TraceStart | ModuleCall | TraceEnd:
+    def _event(self, number: int, line: str) -> _Event:
         try:
             return _DECODER.decode(line)
         except (msgspec.MsgspecError, RecursionError) as error:

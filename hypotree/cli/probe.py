@@ -73,9 +73,11 @@ def show_probe(name: str, as_json: bool) -> None:
 @click.option("--truth-form", type=click.Choice(["offsets", "absolute"]), help="Form of that map.")
 @click.option("--engine", metavar="SPEC", help="sglang@VERSION, sglang:PATH, vllm@VERSION, …")
 @click.option("--target", metavar="PATH", help="The target checkpoint (its config is enough).")
+@click.option("--train-config", "train", metavar="PATH", help="The config that training used.")
 @click.option("--log", metavar="PATH", help="A server log.")
 @click.option("--trace", metavar="PATH", help="A recorded forward trace.")
 @click.option("--hidden-states", "sample", metavar="PATH", help="A recorded sample.")
+@click.option("--input", "more", multiple=True, metavar="NAME=PATH", help="Any other input.")
 @click.option("--param", "params", multiple=True, metavar="KEY=VALUE", help="A probe's parameter.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="Give up after this long.")
 @click.option("--all", "everything", is_flag=True, help="Show codes that were not run, too.")
@@ -84,6 +86,7 @@ def run_probes(
     names: tuple[str, ...],
     session: str | None,
     params: tuple[str, ...],
+    more: tuple[str, ...],
     time_limit: float | None,
     truth_form: str | None,
     everything: bool,
@@ -94,6 +97,7 @@ def run_probes(
 
     The node `symptom` measures the symptom.
     """
+    given |= _pairs(more, "--input")
     if session is not None:
         if any(given.values()):
             raise MisuseError(
@@ -143,13 +147,20 @@ def _inputs(name: str, given: dict[str, str | None], form: str) -> tuple[BoundIn
 
 
 def _params(pairs: tuple[str, ...]) -> dict[str, str | int | float | bool | None]:
-    params: dict[str, str | int | float | bool | None] = {}
+    return {
+        key: int(value) if value.lstrip("-").isdigit() else value
+        for key, value in _pairs(pairs, "--param").items()
+    }
+
+
+def _pairs(pairs: tuple[str, ...], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
-            raise MisuseError(f"reading --param {pair}", "it has no =", "--param key=value")
-        params[key] = int(value) if value.lstrip("-").isdigit() else value
-    return params
+            raise MisuseError(f"reading {option} {pair}", "it has no =", f"{option} name=value")
+        found[key] = value
+    return found
 
 
 def _worst(codes: list[int]) -> int:

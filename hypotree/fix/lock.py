@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hypotree.digest import Digest
 from hypotree.errors import ToolError
+from hypotree.locking import LockTimeoutError, file_lock
 
 LOCK_SECONDS = 10.0
 
@@ -31,12 +32,10 @@ def locked(paths: Iterable[Path], seconds: float = LOCK_SECONDS) -> Iterator[Non
 
 
 def _hold(stack: contextlib.ExitStack, path: Path, seconds: float) -> None:
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(_folder() / f"{Digest.of(os.fsencode(path)).hex}.lock", timeout=seconds)
+    name = f"{Digest.of(os.fsencode(path)).hex}.lock"
     try:
-        stack.enter_context(lock)
-    except Timeout as error:
+        stack.enter_context(file_lock(_folder() / name, seconds))
+    except LockTimeoutError as error:
         raise BusyError(f"locking {path}", "another hypotree process is writing it") from error
 
 

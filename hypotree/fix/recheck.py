@@ -10,6 +10,7 @@ from hypotree.fix.reads import changed_reads
 from hypotree.fix.replacement import Replacement
 from hypotree.fix.sibling import on_disk
 from hypotree.fix.target import space_reasons, unsafe_reasons
+from hypotree.fix.users import mappers_of
 from hypotree.model.refusal import RefusalCode
 
 
@@ -34,7 +35,14 @@ def refuse_late_changes(replacements: tuple[Replacement, ...]) -> None:
 def refuse_unsafe(replacements: tuple[Replacement, ...]) -> None:
     """A link may have been made since the gate looked, and an undo meets no gate at all."""
     reasons = [reason for r in replacements for reason in unsafe_reasons(r.path)]
-    reasons += space_reasons((r.path, r.staged.size) for r in replacements)
+    reasons += space_reasons((r.path, r.staged.size) for r in replacements if not r.in_place)
+    # A reader that maps a file keeps the old one when it is replaced; in place it would see a mix.
+    reasons += [
+        f"{r.path} is in use: {user}; stop it, or apply without --in-place"
+        for r in replacements
+        if r.in_place
+        for user in mappers_of(r.path)
+    ]
     if reasons:
         raise SwapRefusedError(
             RefusalCode.UNSAFE_TARGET, "; ".join(reasons), "work on a plain copy of your own"

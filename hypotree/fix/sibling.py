@@ -54,11 +54,35 @@ def difference(path: Path, expected: SegmentedFile) -> str:
     actual = DiskFile(path)
     if actual.size != expected.size:
         return f"it has {actual.size} bytes, not {expected.size}"
-    for offset in range(0, expected.size, CHUNK):
-        length = min(CHUNK, expected.size - offset)
-        if actual.read(offset, length) != expected.read(offset, length):
-            return f"it differs from the plan near byte {offset}"
+    base, at = on_disk(expected), 0
+    for segment in expected.segments:
+        if isinstance(segment, Kept):
+            place = _first_unequal(actual, at, base, segment.offset, segment.length)
+        else:
+            is_same = actual.read(at, segment.length) == segment.data
+            place = None if is_same else at
+        if place is not None:
+            return f"it differs from the plan near byte {place}"
+        at += segment.length
     return ""
+
+
+def _first_unequal(one: DiskFile, at: int, other: DiskFile, offset: int, length: int) -> int | None:
+    """The chunk of `one` from `at` on that differs from `other` from `offset` on.
+
+    Two buffers for all of it: fresh memory for each chunk would cost more than the reading.
+    """
+    size = min(CHUNK, length)
+    mine, theirs = bytearray(size), bytearray(size)
+    for start in range(0, length, size):
+        count = min(size, length - start)
+        if count < size:
+            mine, theirs = mine[:count], theirs[:count]
+        one.read_into(at + start, mine)
+        other.read_into(offset + start, theirs)
+        if mine != theirs:
+            return at + start
+    return None
 
 
 def on_disk(content: SegmentedFile) -> DiskFile:

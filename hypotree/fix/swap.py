@@ -126,7 +126,7 @@ def _overtaken(sibling: _Sibling) -> tuple[str, ...]:
 
 def _confirm(replacements: tuple[Replacement, ...]) -> None:
     """Make the new names durable and read the new files where they are now."""
-    for folder in sorted({r.path.parent for r in replacements}):
+    for folder in sorted({r.path.parent for r in replacements if not r.in_place}):
         sync_folder(folder)
     for replacement in replacements:
         if wrong := changed_reads(replacement.path, replacement.after):

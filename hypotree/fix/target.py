@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from hypotree.fix.users import users_of
+from hypotree.fix.users import writers_of
 
 #: What a swap needs beside the new files themselves: undo pack, journal line.
 _MARGIN = 1 << 20
@@ -60,7 +60,7 @@ def _file_reasons(path: Path) -> list[str]:
 
 
 def _users_reason(path: Path) -> str:
-    users = users_of(path)
+    users = writers_of(path)
     if not users:
         return ""
     return f"{path} is in use: {'; '.join(users)}; stop it, or work on a copy"

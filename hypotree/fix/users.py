@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _PROC = Path("/proc")
 _ACCESS_MODE = os.O_WRONLY | os.O_RDWR
 
 
-def users_of(path: Path) -> tuple[str, ...]:
-    """One sentence for each other process that maps `path` or has it open for writing.
+def writers_of(path: Path) -> tuple[str, ...]:
+    """One sentence for each other process that has `path` open for writing; usually one system call.
 
-    Only what this user may see of other processes; nothing where there is no /proc.
+    A read lease is granted only where nobody writes (fcntl(2), F_SETLEASE). A file
+    system without leases answers like one without writers.
     """
     try:
-        status = path.stat()
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return ()
-    return tuple(found for pid in _others() for found in _uses(pid, status))
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return _named(path, _writes, "has it open for writing") or ("some process is writing it",)
+    except OSError:
+        return ()
+    finally:
+        os.close(fd)
+    return ()
+
+
+def mappers_of(path: Path) -> tuple[str, ...]:
+    """One sentence for each other process that maps `path`, as far as this user may see.
+
+    Reads the maps of every process: asked only where a mapping matters.
+    """
+    return _named(path, _maps, "maps it")
+
+
+def _named(path: Path, uses: Callable[[str, os.stat_result], bool], what: str) -> tuple[str, ...]:
+    status = path.stat()
+    found = []
+    for pid in _others():
+        try:
+            if uses(pid, status):
+                found.append(f"process {pid} ({_name(pid)}) {what}")
+        except OSError:
+            continue
+    return tuple(found)
 
 
 def _others() -> Iterator[str]:
@@ -29,16 +60,6 @@ def _others() -> Iterator[str]:
         return
     own = str(os.getpid())
     yield from (name for name in names if name.isdigit() and name != own)
-
-
-def _uses(pid: str, status: os.stat_result) -> Iterator[str]:
-    try:
-        if _maps(pid, status):
-            yield f"process {pid} ({_name(pid)}) maps it"
-        if _writes(pid, status):
-            yield f"process {pid} ({_name(pid)}) has it open for writing"
-    except OSError:
-        return
 
 
 def _maps(pid: str, status: os.stat_result) -> bool:

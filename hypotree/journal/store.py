@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from hypotree.digest import Digest
 from hypotree.errors import JournalError, ToolError
 from hypotree.journal.audit import Audit, audit
 from hypotree.journal.codec import GENESIS, encode_record
+from hypotree.locking import LockTimeoutError, file_lock
 from hypotree.model.event import Actor, Event, Record
 
 LOCK_SECONDS = 30.0
@@ -117,17 +119,14 @@ class Journal:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the journal against other processes."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.path.with_suffix(".lock"))
-        try:
-            lock.acquire(timeout=LOCK_SECONDS)
-        except Timeout as error:
-            raise ToolError(f"locking {self.path}", "another process holds it") from error
-        try:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(file_lock(self.path.with_suffix(".lock"), LOCK_SECONDS))
+            except LockTimeoutError as error:
+                raise ToolError(f"locking {self.path}", "another process holds it") from error
+            except OSError as error:
+                raise ToolError(f"locking {self.path}", error.strerror or str(error)) from error
             yield
-        finally:
-            lock.release()
 
     def _tail(self) -> bytes:
         try:

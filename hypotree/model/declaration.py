@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Annotated
 
 import msgspec
 
@@ -129,6 +130,25 @@ class Policy(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Policy(Approve.ASK if ask else Approve.AUTO, Rivals.TESTED if tested else Rivals.OFF)
 
 
+class Taken(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a command takes under one name."""
+
+    kind: str
+    role: Role = Role.SUBJECT
+
+
+class CommandProbe(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A command as a probe; `planted` and `healthy` are inputs that show that it can fail."""
+
+    command: tuple[str, ...]
+    fault: Annotated[str, msgspec.Meta(pattern=r"^user\.[a-z0-9]+(-[a-z0-9]+)*$")]
+    takes: dict[str, Taken] = {}
+    claim: str = ""
+    planted: str = ""
+    healthy: str = ""
+    time_limit: Annotated[float, msgspec.Meta(gt=0, le=86_400)] = 60.0
+
+
 class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole session.yaml."""
 
@@ -136,3 +156,4 @@ class Declaration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     artifacts: dict[str, Artifact] = {}
     hypotheses: dict[str, Hypothesis] = {}
     policy: Policy = Policy()
+    probes: dict[str, CommandProbe] = {}

@@ -45,6 +45,8 @@ class Fault:
     needs: tuple[str, ...] = ()
     """Inputs of which at least one must be given; without them the code is NOT_RUN."""
     is_symptom: bool = False
+    is_guess: bool = False
+    """Whether it rests on the subject's own values: then no source of truth can ever confirm it."""
     explains: tuple[str, ...] = ()
     advice: str = ""
     """What to do by hand where no fix can write it."""

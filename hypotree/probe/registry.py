@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 from hypotree.digest import Digest
-from hypotree.errors import ToolError, UnknownNameError
+from hypotree.errors import MisuseError, ToolError, UnknownNameError
 from hypotree.probe.api import PROBE_GROUP, Probe
 from hypotree.probe.entry_points import entry_points
 
@@ -21,9 +21,26 @@ def declared() -> Mapping[str, str]:
     return entry_points(PROBE_GROUP)
 
 
+#: Commands that an opened session declares; an installed probe's name is never theirs.
+_COMMANDS: dict[str, type[Probe]] = {}
+
+
+def register_command(probe: type[Probe]) -> None:
+    """Make a session's command known by its name; `MisuseError` if an installed probe has it."""
+    if probe.name in declared():
+        raise MisuseError(
+            f"declaring the probe {probe.name!r}",
+            "an installed distribution has a probe of that name",
+            "choose another name",
+        )
+    _COMMANDS[probe.name] = probe
+
+
 def probe_class(name: str) -> type[Probe]:
     """The class of one probe; imports its module and no other probe's."""
     target = declared().get(name)
+    if target is None and name in _COMMANDS:
+        return _COMMANDS[name]
     if target is None:
         raise UnknownNameError(
             f"finding probe {name!r}",
@@ -67,8 +84,11 @@ def code_digest(probe: type[Probe]) -> Digest:
 
     Wider than the probe itself on purpose: a helper that changed may change the verdict.
     """
-    top = probe.__module__.partition(".")[0]
-    return _package_digest(top)
+    own = getattr(probe, "own_digest", None)
+    if own is not None:
+        digest: Digest = own()
+        return digest
+    return _package_digest(probe.__module__.partition(".")[0])
 
 
 @lru_cache(maxsize=16)

@@ -123,11 +123,19 @@ def _checked(probe: type[Probe], findings: Sequence[Finding]) -> tuple[Finding, 
     by_code = {finding.fault: finding for finding in findings}
     if len(by_code) != len(findings) or any(probe.fault(code) is None for code in by_code):
         return invalid_findings(probe, "the probe decided a code twice, or one it does not declare")
+    for fault in probe.decides:
+        found = by_code.get(fault.code)
+        if found and fault.is_guess and _is_by_truth(found):
+            return invalid_findings(probe, f"{fault.code} is a guess, and was confirmed by a truth")
     undecided = "the probe ended without deciding this code"
     return tuple(
         by_code.get(f.code, Finding(f.code, Verdict.INVALID, Authority.NONE, undecided))
         for f in probe.decides
     )
+
+
+def _is_by_truth(found: Finding) -> bool:
+    return found.verdict is Verdict.CONFIRMED and found.authority is Authority.SOURCE_OF_TRUTH
 
 
 def _seal(

@@ -25,6 +25,7 @@ FLAG_INPUTS: Mapping[str, tuple[str, Role]] = {
     "log": ("log", Role.OBSERVATION),
     "trace": ("trace", Role.OBSERVATION),
     "sample": ("sample", Role.OBSERVATION),
+    "train": ("training-config", Role.TRUTH),
 }
 
 

@@ -85,7 +85,7 @@ def _refused(core: SessionCore, answer: Answer, refusal: Refusal) -> Refusal:
     return refusal
 
 
-def _write(core: SessionCore, answer: Answer, permit: Permit, *, in_place: bool) -> str:
+def _write(core: SessionCore, answer: Answer, permit: Permit, *, in_place: bool = False) -> str:
     assert answer.view is not None
     with machine_errors(f"applying {answer.fix}"), locked(Path(f.path) for f in permit.plan.files):
         fresh = planned(permit, answer.view, in_place=in_place)

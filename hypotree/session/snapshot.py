@@ -15,7 +15,7 @@ from hypotree.session.core import SessionCore
 from hypotree.session.next_step import next_step
 from hypotree.session.probing import changes_since, is_fresh
 from hypotree.session.staging import fix_choice
-from hypotree.tree.graph import HypothesisTree
+from hypotree.tree.order import in_order
 from hypotree.tree.replay import Sealed, SessionState, Swapped
 from hypotree.tree.standing import Standing, same_observations, standing_after_fix, standing_of
 
@@ -116,7 +116,7 @@ def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> Sessi
     """
     core.refresh()
     state = core.state
-    places = HypothesisTree(state.hypotheses).walk() if only is None else _depths(state, only)
+    places = in_order(state.hypotheses) if only is None else _depths(state, only)
     nodes = tuple(_node(core, n, d) for n, d in places)
     view = SessionView(
         folder=str(core.shown_as),

@@ -12,8 +12,18 @@ from hypotree.artifact.documents import as_mapping, read_yaml
 from hypotree.artifact.files import DiskFile
 from hypotree.digest import Digest
 from hypotree.errors import MalformedError, UnknownNameError
-from hypotree.model.declaration import Artifact, Declaration, Hypothesis, Policy, Symptom
+from hypotree.model.declaration import (
+    Artifact,
+    CommandProbe,
+    Declaration,
+    Hypothesis,
+    Policy,
+    Symptom,
+)
+from hypotree.model.verdict import Role
 from hypotree.model.wire import convert
+from hypotree.probe.command import command_class
+from hypotree.probe.registry import register_command
 from hypotree.session.names import check_name
 
 YAML_NAME = "session.yaml"
@@ -27,6 +37,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     artifacts: dict[str, Artifact] = {}
     hypotheses: dict[str, Hypothesis] = {}
     policy: Policy = Policy()
+    probes: dict[str, CommandProbe] = {}
 
 
 def read_declaration(folder: Path) -> tuple[Declaration, Digest]:
@@ -40,8 +51,12 @@ def read_declaration(folder: Path) -> tuple[Declaration, Digest]:
     file = DiskFile(path)
     data = as_mapping(read_yaml(file, YAML_NAME), YAML_NAME)
     parsed: _File = convert(_spelled_out(data), _File, str(path))
-    declaration = Declaration(parsed.symptom, parsed.artifacts, parsed.hypotheses, parsed.policy)
+    declaration = Declaration(
+        parsed.symptom, parsed.artifacts, parsed.hypotheses, parsed.policy, parsed.probes
+    )
     _check_names(declaration, path)
+    for name, command in declaration.probes.items():
+        register_command(command_class(name, command, folder.absolute()))
     return declaration, Digest.of(file.read(0, file.size))
 
 
@@ -55,6 +70,8 @@ def _spelled_out(data: Mapping[str, Any]) -> dict[str, Any]:
     out["hypotheses"] = {
         str(name): _hypothesis(value) for name, value in _mapping(data.get("hypotheses")).items()
     }
+    if isinstance(probes := data.get("probes"), Mapping):
+        out["probes"] = {str(name): _command(value) for name, value in probes.items()}
     policy = _mapping(data.get("policy"))
     if policy.get("rivals") is False:
         # YAML 1.1 reads a bare `off` as false.
@@ -67,6 +84,18 @@ def _spelled_out(data: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(symptom.get("replay"), Mapping):
             out["symptom"]["replay"] = _bound(symptom["replay"])
     return out
+
+
+def _command(value: object) -> object:
+    """`takes: {draft: checkpoint, map: vocabulary-map}`: the first is the subject, others truths."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("takes"), Mapping):
+        return value
+    roles = [Role.SUBJECT, *[Role.TRUTH] * len(value["takes"])]
+    takes = {
+        name: {"kind": kind, "role": role} if isinstance(kind, str) else kind
+        for (name, kind), role in zip(value["takes"].items(), roles, strict=False)
+    }
+    return {**value, "takes": takes}
 
 
 def _hypothesis(value: object) -> object:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from probe_asking import (
+    GUESS,
     TRUTH,
     ask,
     assert_case,
@@ -15,13 +19,16 @@ from probe_asking import (
 )
 
 from hypotree.model.verdict import Verdict
-from hypotree_probes.eagle3.acceptance_cases import (
+from hypotree_probes.eagle3.acceptance_log import AcceptanceLog
+from hypotree_probes.eagle3.acceptance_trend import Trend
+from hypotree_probes.eagle3.acceptance_written import (
     old_vllm_line,
     sglang_line,
+    sglang_metrics,
     trt_line,
     vllm_line,
+    vllm_metrics,
 )
-from hypotree_probes.eagle3.acceptance_log import AcceptanceLog
 
 FLOOR, IDLE = "acceptance.at-floor", "acceptance.not-exercised"
 COLLAPSE = "acceptance.position-collapse"
@@ -126,6 +133,60 @@ def test_a_dead_first_position_is_no_collapse(tmp_path):
     assert verdict(evidence, FLOOR) is Verdict.CONFIRMED
 
 
+def test_a_counter_that_falls_was_started_anew(tmp_path):
+    lines = [*vllm_metrics(100, 300, (50, 20, 10)), *vllm_metrics(40, 120, (20, 8, 4))]
+    evidence = read(tmp_path, *lines)
+    assert evidence.measures["accept_length"] == round(1 + 112 / 140, 4)
+    assert evidence.measures["lines"] == 1
+
+
+def test_several_scrapes_of_one_run_count_once(tmp_path):
+    lines = [*vllm_metrics(100, 300, (50, 20, 10)), *vllm_metrics(200, 600, (100, 40, 20))]
+    assert read(tmp_path, *lines).measures["accept_rate"] == round(160 / 600, 4)
+
+
+def test_gauges_that_were_never_set_are_nothing_drafted(tmp_path):
+    evidence = read(tmp_path, *sglang_metrics(0.0, 0.0))
+    assert verdict(evidence, IDLE) is Verdict.CONFIRMED
+
+
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "-1", "x", "1" * 300])
+def test_malformed_samples_are_passed_over(tmp_path, value):
+    evidence = read(tmp_path, f"vllm:spec_decode_num_drafts_total {value}")
+    assert verdict(evidence, FLOOR) in {Verdict.INCONCLUSIVE, Verdict.NOT_EXERCISED}
+
+
+def test_perfect_acceptance_is_a_suspicion(tmp_path):
+    evidence = read(tmp_path, vllm_line(1500, 1500, (1.0, 1.0, 1.0)))
+    found = evidence.finding("acceptance.too-good")
+    assert (found.verdict, found.authority) == (Verdict.CONFIRMED, GUESS)
+    assert verdict(evidence, FLOOR) is Verdict.REFUTED
+
+
+def test_a_few_perfect_tokens_are_none(tmp_path):
+    evidence = read(tmp_path, vllm_line(30, 30, (1.0, 1.0, 1.0)))
+    assert verdict(evidence, "acceptance.too-good") is Verdict.NOT_RUN
+
+
+def test_a_length_that_falls_by_half_is_a_suspicion(tmp_path):
+    lines = [sglang_line(3.0 - 0.015 * i, 0.5) for i in range(120)]
+    found = read(tmp_path, *lines).finding("acceptance.declines")
+    assert (found.verdict, found.authority) == (Verdict.CONFIRMED, GUESS)
+
+
+def test_a_length_that_wavers_is_none(tmp_path):
+    lines = [sglang_line(2.0 + 0.5 * (i % 3), 0.5) for i in range(120)]
+    assert verdict(read(tmp_path, *lines), "acceptance.declines") is Verdict.REFUTED
+
+
+def test_a_trend_of_any_length_keeps_64_stretches():
+    trend = Trend()
+    for i in range(100_000):
+        trend.add(3.0 if i < 50_000 else 1.0, 1.0)
+    assert len(trend._stretches) <= 64
+    assert trend.ends() == (3.0, 1.0)
+
+
 def test_symptoms_have_no_fix():
     assert all(fault.is_symptom and not fault.fix for fault in AcceptanceLog.decides)
 
@@ -152,3 +213,25 @@ def test_malformed_counters_are_passed_over(tmp_path, line):
     evidence = read(tmp_path, line)
     assert verdict(evidence, FLOOR) is not Verdict.CONFIRMED
     assert Verdict.INVALID not in {f.verdict for f in evidence.findings}
+
+
+_MEASURE = """
+import sys
+from pathlib import Path
+from hypotree.model.verdict import Role
+from hypotree.probe.runner import BoundInput, ProbeRun, run_probe
+run_probe(ProbeRun("acceptance-log", (BoundInput("log", "log", Role.OBSERVATION, sys.argv[1]),), {}))
+print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+"""
+
+
+def test_a_log_of_any_size_takes_the_same_memory(tmp_path):
+    """64 MiB of lines and one line of 64 MiB: under 64 MiB in all."""
+    text = (sglang_line(2.61, 0.54) + "\n") * 300_000 + "x" * (64 << 20) + "\n"
+    (tmp_path / "server.log").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", _MEASURE, str(tmp_path / "server.log")],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 64 * 1024

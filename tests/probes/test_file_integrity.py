@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 
 import pytest
-from probe_asking import TRUTH, ask, assert_case, case_params, stale_reads, verdict, why
+from probe_asking import GUESS, TRUTH, ask, assert_case, case_params, stale_reads, verdict, why
 
 from hypotree.artifact.checkpoint import INDEX, Checkpoint
 from hypotree.digest import Digest
 from hypotree.errors import UnreadableError
-from hypotree.model.verdict import Verdict
+from hypotree.model.verdict import Role, Verdict
+from hypotree.probe.runner import BoundInput, ProbeRun, run_probe
 from hypotree_probes.files.file_integrity import FileIntegrity
 from hypotree_probes.files.file_integrity_cases import (
     FIRST,
@@ -42,7 +44,7 @@ def check(draft, **more):
 
 def test_whole_files_are_called_whole(draft):
     evidence = check(draft)
-    assert {f.verdict for f in evidence.findings} == {Verdict.REFUTED}
+    assert {f.verdict for f in evidence.findings} == {Verdict.REFUTED, Verdict.NOT_RUN}
     assert evidence.summary == "2 files whole, headers and index in order."
 
 
@@ -145,7 +147,7 @@ def test_a_tensor_in_another_shard_than_the_index_says_is_a_mismatch(draft):
 
 def test_a_side_file_that_the_index_does_not_name_is_no_fault(draft):
     (draft / "mtp.safetensors").write_bytes(safetensors_bytes({"mtp": blank("F32", 2)}))
-    assert {f.verdict for f in check(draft).findings} == {Verdict.REFUTED}
+    assert {f.verdict for f in check(draft).findings} == {Verdict.REFUTED, Verdict.NOT_RUN}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"weight_map": 1}', '{"weight_map": {"a": 1}}'])
@@ -178,6 +180,60 @@ def test_a_single_file_is_judged_without_the_folder_around_it(draft):
     evidence = check(draft / FIRST)
     assert verdict(evidence, TRUNCATED) is Verdict.REFUTED
     assert verdict(evidence, MISMATCH) is Verdict.NOT_RUN
+
+
+def test_numbered_shards_without_an_index_may_miss_one(draft):
+    (draft / INDEX).unlink()
+    (draft / SECOND).unlink()
+    found = check(draft).finding(MISSING)
+    assert (found.verdict, found.authority) == (Verdict.CONFIRMED, GUESS)
+    assert SECOND in found.why
+
+
+def test_a_consolidated_file_beside_the_shards_is_no_fault(draft):
+    (draft / INDEX).unlink()
+    both = {"fc.weight": blank("F32", 8, 24), "norm.weight": blank("F32", 8)}
+    (draft / "consolidated.safetensors").write_bytes(safetensors_bytes(both))
+    assert verdict(check(draft), MISMATCH) is Verdict.REFUTED
+
+
+def test_a_copy_beside_an_index_is_a_side_file(draft):
+    (draft / "backup.safetensors").write_bytes((draft / FIRST).read_bytes())
+    assert verdict(check(draft), MISMATCH) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize("key", ["fc.weight", "weight_map", "metadata"])
+def test_a_key_that_the_index_has_twice_is_a_mismatch(draft, key):
+    text = (
+        f'{{"metadata": {{}}, "weight_map": {{"fc.weight": "{FIRST}", "norm.weight": "{SECOND}"}}}}'
+    )
+    twice = {
+        "fc.weight": text.replace('"norm', f'"fc.weight": "{SECOND}", "norm'),
+        "weight_map": text[:-1] + ', "weight_map": {}}',
+        "metadata": text[:-1] + ', "metadata": {}}',
+    }
+    (draft / INDEX).write_text(twice[key])
+    assert verdict(check(draft), MISMATCH) is Verdict.CONFIRMED
+    assert "stands there twice" in why(check(draft), MISMATCH)
+
+
+# -- recorded digests --------------------------------------------------------------
+
+
+def test_a_list_of_digests_is_held_against_the_files(draft):
+    sums = hashlib.sha256((draft / FIRST).read_bytes()).hexdigest()
+    (draft / "SHA256SUMS").write_text(f"{sums}  {FIRST}\n{'0' * 64} *{SECOND}\n")
+    bound = (BoundInput("draft", "checkpoint", Role.SUBJECT, str(draft)),)
+    evidence = run_probe(ProbeRun("file-integrity", bound, {"digests": 1}))
+    assert verdict(evidence, "file.digest-mismatch") is Verdict.CONFIRMED
+    assert [at.file for at in evidence.finding("file.digest-mismatch").locators] == [SECOND]
+    assert stale_reads(evidence) == []
+
+
+def test_without_a_record_there_is_nothing_to_compare(draft):
+    bound = (BoundInput("draft", "checkpoint", Role.SUBJECT, str(draft)),)
+    evidence = run_probe(ProbeRun("file-integrity", bound, {"digests": 1}))
+    assert verdict(evidence, "file.digest-mismatch") is Verdict.NOT_RUN
 
 
 # -- aliases ---------------------------------------------------------------------

@@ -6,7 +6,7 @@ accept rate or a stored baseline says. Faults found here are symptoms; no fix ha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hypotree.artifact.engine import Engine
 from hypotree.artifact.log import Log
@@ -14,7 +14,14 @@ from hypotree.model.evidence import Finding, Locator, Table
 from hypotree.model.verdict import Authority, Role, Verdict
 from hypotree.probe.api import Case, Fault, Input, Probe, ProbeContext, not_run
 from hypotree_probes.eagle3.acceptance_lines import read_line
+from hypotree_probes.eagle3.acceptance_prometheus import Prometheus
 from hypotree_probes.eagle3.acceptance_rate import rate_note
+from hypotree_probes.eagle3.acceptance_suspicions import (
+    DECLINES,
+    TOO_GOOD,
+    decide_declines,
+    decide_too_good,
+)
 from hypotree_probes.eagle3.acceptance_tally import Tally
 from hypotree_probes.eagle3.acceptance_verdicts import (
     AT_FLOOR,
@@ -29,15 +36,24 @@ from hypotree_probes.eagle3.acceptance_verdicts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: Lines between two reports of progress.
+_TICK: Final = 20_000
+
 
 class AcceptanceLog(Probe):
-    """Reads acceptance counters of SGLang, vLLM or TensorRT-LLM from a log."""
+    """Reads acceptance counters of SGLang, vLLM or TensorRT-LLM from a log or a metrics dump."""
 
     name = "acceptance-log"
     title = "Acceptance as the server logged it"
     version = "1"
     takes = (
-        Input("log", "log", Role.OBSERVATION, "the server's log", is_required=True),
+        Input(
+            "log",
+            "log",
+            Role.OBSERVATION,
+            "the server's log, or a dump of /metrics",
+            is_required=True,
+        ),
         Input("engine", "engine", Role.TRUTH, "the engine that wrote it, e.g. sglang@0.5.9"),
     )
     decides = (
@@ -45,6 +61,20 @@ class AcceptanceLog(Probe):
             AT_FLOOR, "almost no draft token is accepted", fix="", needs=("log",), is_symptom=True
         ),
         Fault(NOT_EXERCISED, "nothing was drafted at all", fix="", needs=("log",), is_symptom=True),
+        Fault(
+            TOO_GOOD,
+            "next to every draft token is accepted",
+            fix="",
+            is_symptom=True,
+            is_guess=True,
+        ),
+        Fault(
+            DECLINES,
+            "the accept length falls in the course of the log",
+            fix="",
+            is_symptom=True,
+            is_guess=True,
+        ),
         Fault(
             COLLAPSE,
             "the first draft position is accepted and later ones are not",
@@ -55,9 +85,9 @@ class AcceptanceLog(Probe):
     )
 
     def run(self, context: ProbeContext) -> Sequence[Finding]:
-        """Three findings, all about the whole log."""
+        """Five findings, all about the whole log."""
         log = context.need("log", Log)
-        tally = _tally(log)
+        tally = _tally(context, log)
         _report(context, tally)
         if not tally.lines:
             return _silent(context, tally)
@@ -66,6 +96,8 @@ class AcceptanceLog(Probe):
         return (
             decide_floor(tally, where, note),
             decide_exercised(tally, where),
+            decide_too_good(tally, where),
+            decide_declines(tally, where),
             decide_collapse(tally, where),
         )
 
@@ -84,6 +116,9 @@ def _report(context: ProbeContext, tally: Tally) -> None:
         if value is not None:
             context.measure(name, round(value, 4))
             rows.append((name.replace("_", " "), round(value, 4)))
+    if ends := tally.trend.ends():
+        for name, value in zip(("first quarter", "last quarter"), ends, strict=True):
+            rows.append((f"accept length, {name}", round(value, 4)))
     rows += [(f"position {k}", round(v, 4)) for k, v in enumerate(tally.positions[:16], start=1)]
     context.show(Table("Acceptance", ("what", "value"), tuple(rows)))
     if tally.is_idle:
@@ -93,14 +128,22 @@ def _report(context: ProbeContext, tally: Tally) -> None:
         context.summary = f"Accept length {tally.length:.2f}: acceptance is {word}."
 
 
-def _tally(log: Log) -> Tally:
-    tally = Tally()
+def _tally(context: ProbeContext, log: Log) -> Tally:
+    tally, metrics = Tally(), Prometheus()
+    done, total = 0, log.tree.open(log.name).size
     for number, line in log.lines():
+        done += len(line) + 1
+        if number % _TICK == 0:
+            context.advance(min(done, total), total)
+        if ":spec_" in line and metrics.take(number, line):
+            continue
         reading = read_line(line)
         if reading is not None:
             tally.add(number, reading)
         elif "Decode batch" in line:
             tally.decode_lines += 1
+    for reading in metrics.readings():
+        tally.add(metrics.first_line, reading)
     return tally
 
 
@@ -112,5 +155,5 @@ def _silent(context: ProbeContext, tally: Tally) -> tuple[Finding, ...]:
     return (
         Finding(AT_FLOOR, Verdict.INCONCLUSIVE, Authority.NONE, why),
         Finding(NOT_EXERCISED, Verdict.INCONCLUSIVE, Authority.NONE, why),
-        not_run(COLLAPSE, why),
+        *(not_run(code, why) for code in (TOO_GOOD, DECLINES, COLLAPSE)),
     )

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from hypotree_probes.eagle3.acceptance_trend import Trend
+
 if TYPE_CHECKING:
     from hypotree_probes.eagle3.acceptance_lines import Reading
 
@@ -46,6 +48,7 @@ class Tally:
     """SGLang decode lines without any counter: speculation is off."""
     drafted: int = 0
     accepted: int = 0
+    trend: Trend = field(default_factory=Trend)
     _length: _Mean = field(default_factory=_Mean)
     _rate: _Mean = field(default_factory=_Mean)
     _positions: list[_Mean] = field(default_factory=list)
@@ -62,6 +65,8 @@ class Tally:
         self.drafted += reading.drafted or 0
         self.accepted += reading.accepted or 0
         self._length.add(reading.length, reading.steps or 1.0)
+        if reading.length is not None:
+            self.trend.add(reading.length, reading.steps or 1.0)
         self._rate.add(reading.rate, reading.steps or 1.0)
         for position, rate in enumerate(reading.positions[:_MAX_POSITIONS]):
             if position == len(self._positions):

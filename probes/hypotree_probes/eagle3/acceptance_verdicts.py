@@ -61,16 +61,23 @@ def decide_collapse(tally: Tally, where: tuple[Locator, ...]) -> Finding:
         return not_run(COLLAPSE, f"the {engines} lines show no rates of several positions")
     shown = "rates by position " + ", ".join(f"{rate:.3f}" for rate in rates[:16])
     if rates[0] < ALIVE:
-        why = f"{shown}: the first is below {ALIVE}, so nothing collapses after it"
+        why = f"{shown}: the first is below {ALIVE}, so nothing collapses after it; a dead first "
+        why += "position points to the states handed over, the head, the map or unloaded weights"
         return _decided(COLLAPSE, why, where, is_so=False)
-    fallen = _fallen(rates)
-    what = f"position {fallen} collapses" if fallen else "no later one falls below plain decay"
+    fallen = is_collapsed(rates)
+    what = "no later one falls below plain decay"
+    if fallen:
+        # Position 1 is fed by the target, every later one by the drafter's own state.
+        what = f"position {fallen} collapses, which points to the recurrent state (norm_output), "
+        what += "the positions or the draft's KV cache"
     return _decided(COLLAPSE, f"{shown}: {what}", where, is_so=bool(fallen))
 
 
-def _fallen(rates: Sequence[float]) -> int | None:
-    """The first position (from 1) that has collapsed."""
-    first = rates[0]
+def is_collapsed(rates: Sequence[float]) -> int | None:
+    """The first position (from 1) that has collapsed after a first one that lives; None if none."""
+    first = rates[0] if rates else 0.0
+    if first < ALIVE:
+        return None
     for position, rate in enumerate(rates[1:], start=2):
         if rate < COLLAPSED * first and rate < BELOW_DECAY * first**position:
             return position

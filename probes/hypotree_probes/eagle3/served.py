@@ -16,7 +16,7 @@ from hypotree.probe import ProbeContext
 from hypotree_probes.eagle3.draft import find_tensor
 from hypotree_probes.eagle3.reference import Acceptance, DraftConfig, Drafter, replay
 from hypotree_probes.eagle3.torch_tensors import to_torch
-from hypotree_probes.engines.coverage_facts import gather
+from hypotree_probes.engines.coverage_facts import NoCoverage, gather
 
 #: What a linear layer that was never loaded holds is arbitrary; this scale keeps it finite.
 _UNLOADED_SCALE = 0.02
@@ -24,49 +24,89 @@ _SEED = 0
 
 
 @dataclass(frozen=True)
-class Served:
-    """The acceptance, and the path it came by, in words."""
+class ServedPath:
+    """All that decides what the drafter proposes; a counterfactual is one field changed."""
 
-    acceptance: Acceptance
+    weights: dict[str, Tensor]
+    config: DraftConfig
+    embed: Tensor
+    tokens: Tensor
+    states: Tensor
+    fuse: bool
+    d2t: Tensor
+    start: int
+    steps: int
+
+    def drafter(self) -> Drafter:
+        """The drafter with these weights."""
+        return Drafter(self.weights, self.config, self.embed)
+
+    def acceptance(self) -> Acceptance:
+        """Greedy serving of the record by chains."""
+        return replay(
+            self.drafter(),
+            self.tokens,
+            self.states,
+            fuse=self.fuse,
+            num_draft=self.steps,
+            d2t=self.d2t,
+            start=self.start,
+        )
+
+
+@dataclass(frozen=True)
+class Served:
+    """The path as it is served, the path's story in words, and what it might be instead."""
+
+    path: ServedPath
     how: str
+    record: SampleRecord
+    loaded: dict[str, Tensor]
+    """The weights as they would be if the engine loaded every tensor."""
 
 
 def serve(context: ProbeContext, steps: int) -> Served:
-    """Replay the sample with what the engine loads and hands over."""
+    """The path of the recorded sample: what the engine loads and hands over."""
     draft = context.need("draft", Checkpoint)
     record = context.need("sample", Sample).record()
     if record.tokens is None:
         raise MisuseError("replaying a sample", "it holds no tokens")
     config = DraftConfig.from_json(draft.config())
-    weights, loading = _weights(context, draft)
+    weights, loaded, loading = _weights(context, draft)
     states, fuse, handing = _states(context, record)
-    drafter = Drafter(weights, config, _embeddings(context, draft))
-    acceptance = replay(
-        drafter,
-        to_torch(record.tokens).long(),
-        states,
+    path = ServedPath(
+        weights=weights,
+        config=config,
+        embed=_embeddings(context, draft),
+        tokens=to_torch(record.tokens).long(),
+        states=states,
         fuse=fuse,
-        num_draft=steps,
         d2t=_map(draft, config.draft_vocab_size),
         start=_start(context, len(states)),
+        steps=steps,
     )
-    return Served(acceptance, f"{loading}; {handing}")
+    return Served(path, f"{loading}; {handing}", record, loaded)
 
 
-def _weights(context: ProbeContext, draft: Checkpoint) -> tuple[dict[str, Tensor], str]:
-    """Every drafter tensor; those that the engine would drop as a fresh layer holds them."""
+def _weights(
+    context: ProbeContext, draft: Checkpoint
+) -> tuple[dict[str, Tensor], dict[str, Tensor], str]:
+    """Every drafter tensor, those that the engine would drop as a fresh layer holds them; and all."""
     names = [n for n in draft.names() if n.rpartition(".")[2] not in {"d2t", "t2d"}]
     names = [name for name in names if not name.endswith("embed_tokens.weight")]
     dropped, loading = _dropped(context, draft)
     generator = torch.Generator().manual_seed(_SEED)
     weights: dict[str, Tensor] = {}
+    loaded: dict[str, Tensor] = {}
     for name in names:
-        layout = draft.layout(name)
-        if name in dropped and layout is not None:
-            weights[_bare(name)] = _unloaded(layout.shape, generator)
-        elif (value := draft.tensor(name)) is not None:
-            weights[_bare(name)] = to_torch(value)
-    return weights, loading
+        value = draft.tensor(name)
+        assert value is not None
+        loaded[_bare(name)] = to_torch(value)
+        is_dropped = name in dropped
+        weights[_bare(name)] = (
+            _unloaded(value.shape, generator) if is_dropped else loaded[_bare(name)]
+        )
+    return weights, loaded, loading
 
 
 def _dropped(context: ProbeContext, draft: Checkpoint) -> tuple[frozenset[str], str]:
@@ -74,8 +114,8 @@ def _dropped(context: ProbeContext, draft: Checkpoint) -> tuple[frozenset[str], 
     if engine is None:
         return frozenset(), "every tensor loaded"
     found = gather(context, draft, engine)
-    if isinstance(found, str):
-        return frozenset(), f"every tensor loaded ({found})"
+    if isinstance(found, NoCoverage):
+        return frozenset(), f"every tensor loaded ({found.why})"
     dropped = frozenset(found.ledger.dropped)
     if not dropped:
         return dropped, f"{found.engine} loads every tensor"

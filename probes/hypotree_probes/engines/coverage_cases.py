@@ -8,6 +8,7 @@ from typing import Final
 
 from hypotree.artifact.tensor import TensorValue
 from hypotree.probe import Case
+from hypotree_probes.engines.tiny import plant_engine
 from hypotree_probes.planting import blank, ids, mask, plant_checkpoint
 
 _HIDDEN, _WIDE, _VOCABULARY, _DRAFT_VOCABULARY = 8, 16, 32, 8
@@ -71,6 +72,10 @@ def _widen_q(tensors: Tensors) -> None:
     tensors["layers.0.self_attn.q_proj.weight"] = blank("BF16", 2 * _HIDDEN, 2 * _HIDDEN)
 
 
+def _widen_fc(tensors: Tensors) -> None:
+    tensors["fc.weight"] = blank("BF16", _HIDDEN, 4 * _HIDDEN)
+
+
 def _prefix_all(tensors: Tensors) -> None:
     held = dict(tensors)
     tensors.clear()
@@ -81,12 +86,25 @@ def _without(name: str) -> Change:
     return lambda tensors: tensors.pop(name)
 
 
+def _plant_run(layer: str, change: Change = lambda _: None) -> Callable[[Path], Mapping[str, str]]:
+    """The same on the small engine, whose own load_weights is run."""
+
+    def write(folder: Path) -> Mapping[str, str]:
+        tensors = healthy_tensors(layer)
+        change(tensors)
+        draft = plant_checkpoint(folder, tensors, HEALTHY_CONFIG)
+        return {"draft": draft, "engine": plant_engine(folder)}
+
+    return write
+
+
 _OLD, _NEW = "sglang@0.5.10", "sglang@0.5.12"
 _HEALTHY_OLD, _HEALTHY_NEW = _plant(_OLD, "midlayer"), _plant(_NEW, "layers.0")
 _RENAMED = _plant(_OLD, "layers.0")
 _PREFIXED = _plant(_NEW, "layers.0", _prefix_all)
 _FUSELESS = _plant(_NEW, "layers.0", _without("fc.weight"))
 _HEADLESS = _plant(_NEW, "layers.0", _without("lm_head.weight"))
+_RUN, _RUN_RENAMED = _plant_run("midlayer"), _plant_run("layers.0")
 
 #: Report ids are those of the cases from the field.
 CASES: Final = (
@@ -102,4 +120,12 @@ CASES: Final = (
     Case("params.unwritten", _FUSELESS, _HEALTHY_NEW, report="N4"),
     Case("params.shape-mismatch", _plant(_NEW, "layers.0", _widen_q), _HEALTHY_NEW),
     Case("params.lm-head-missing", _HEADLESS, _HEALTHY_NEW, report="F12 sglang#27829"),
-)
+    # By running a source tree, as for a user's own engine: the small one knows midlayer only.
+    Case("params.renamed", _RUN_RENAMED, _RUN, report="F13 by running it"),
+    Case("params.dropped", _plant_run("midlayer", _add_qk_norms), _RUN, report="by running it"),
+    Case("params.unwritten", _plant_run("midlayer", _without("fc.weight")), _RUN,
+         report="N4 by running it"),
+    Case("params.shape-mismatch", _plant_run("midlayer", _widen_fc), _RUN, report="by running it"),
+    Case("params.lm-head-missing", _plant_run("midlayer", _without("lm_head.weight")), _RUN,
+         report="F12 by running it"),
+)  # fmt: skip

@@ -8,29 +8,29 @@ from typing import ClassVar, Final
 from hypotree.artifact.checkpoint import Checkpoint
 from hypotree.artifact.engine import Engine
 from hypotree.model.evidence import Finding, Table
-from hypotree.model.verdict import Authority, Role, Verdict
+from hypotree.model.verdict import Authority, Role
 from hypotree.probe import Case, Fault, Input, Probe, ProbeContext
 from hypotree.probe.api import not_run
 from hypotree_probes.engines import coverage_findings, coverage_words
-from hypotree_probes.engines.coverage_facts import Coverage, gather
+from hypotree_probes.engines.coverage_facts import Coverage, NoCoverage, gather
 
 _NEEDS: Final = ("engine",)
 _ROWS: Final = 20
 
 
 class ParamCoverage(Probe):
-    """Decides every params.* code by a rule file that was read from the engine's releases.
+    """Decides every params.* code by running the engine's own load_weights, else by a rule file.
 
-    Inside a rule's range the engine is the source of truth. Outside of it (a release
-    that was not read, or a source tree whose model file is none of those that were) the
-    nearest rule answers as a HEURISTIC, rather than nothing: loaders change seldom, so it
-    is mostly right and worth showing, and a heuristic opens no gate. INCONCLUSIVE is kept
-    for where there is no rule at all: another engine, no version, an unknown class.
+    Where the engine's source is at hand (a path, or a cached wheel) it is run, and is the
+    source of truth (engines/harness). Else a rule file answers: inside a rule's range the
+    engine is the source of truth still; outside of it the nearest rule answers as a HEURISTIC,
+    rather than nothing: loaders change seldom, so it is mostly right and worth showing, and a
+    heuristic opens no gate. INCONCLUSIVE is kept for where there is neither.
     """
 
     name: ClassVar[str] = "param-coverage"
     title: ClassVar[str] = "tensors that the engine drops, and parameters that it never fills"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     takes: ClassVar[tuple[Input, ...]] = (
         Input("draft", "checkpoint", Role.SUBJECT, "the draft checkpoint", is_required=True),
         Input("engine", "engine", Role.TRUTH, "the engine that serves it, e.g. sglang@0.5.9"),
@@ -60,10 +60,10 @@ class ParamCoverage(Probe):
             why = "give --engine, e.g. sglang@0.5.9: only it knows its parameters"
             return [not_run(fault.code, why) for fault in self.decides]
         found = gather(context, draft, engine)
-        if isinstance(found, str):
-            context.summary = found
+        if isinstance(found, NoCoverage):
+            context.summary = found.why
             return [
-                Finding(fault.code, Verdict.INCONCLUSIVE, Authority.NONE, found)
+                Finding(fault.code, found.verdict, Authority.NONE, found.why)
                 for fault in self.decides
             ]
         _report(context, found)

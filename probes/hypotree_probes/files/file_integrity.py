@@ -6,6 +6,8 @@ a finding here and never an error (classes K of facts/failures.md; cases F27, F2
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from hypotree.artifact.base import Artifact
@@ -16,6 +18,8 @@ from hypotree.model.evidence import Finding, Table
 from hypotree.model.verdict import Role, Verdict
 from hypotree.probe.api import Case, Fault, Input, Probe, ProbeContext
 from hypotree_probes.files.alias_check import aliases
+from hypotree_probes.files.digest_check import MISMATCH as DIGEST_MISMATCH
+from hypotree_probes.files.digest_check import decide_digests
 from hypotree_probes.files.file_verdicts import (
     ALIASED,
     BAD_HEADER,
@@ -32,7 +36,7 @@ from hypotree_probes.files.index_check import check_indexes
 from hypotree_probes.files.shard_scan import Shard, scan_shards
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _FETCH: Final = "fetch or copy the file again, and compare its sha256 with the source's"
 
@@ -61,22 +65,29 @@ class FileIntegrity(Probe):
             "two names lead to one file, so that one is no copy of the other",
             advice="make a real copy (cp --reflink=auto) before you compare or repair",
         ),
+        Fault(
+            DIGEST_MISMATCH,
+            "a file is not what its recorded digest, or its blob's name in the hub cache, says",
+            advice="remove the blob and fetch it anew; never write into a hub cache in place",
+        ),
     )
 
     def run(self, context: ProbeContext) -> Sequence[Finding]:
-        """Five findings, all by definition of the format."""
+        """Six findings by definition of the format; digests only if the parameter `digests` is set."""
         draft = context.need("draft", Checkpoint)
-        shards = _scan(context, draft)
-        indexes = check_indexes(draft, shards)
+        with _no_collector():  # 200,000 entries are no garbage, and looking for some costs double
+            shards = _scan(context, draft)
+            indexes = check_indexes(draft, shards)
         if not shards and not indexes:
             draft.shards()  # nothing to judge: says what is there instead
-        missing, mismatch = decide_index(indexes, is_single_file=draft.is_single_file)
+        missing, mismatch = decide_index(indexes, shards, is_single_file=draft.is_single_file)
         findings = (
             decide_truncated(shards.values()),
             decide_bad_header(shards.values()),
             missing,
             mismatch,
             _aliased(context, draft),
+            decide_digests(draft, context.advance, is_wanted=bool(context.params.get("digests"))),
         )
         context.summary = _summary(findings, shards)
         return findings
@@ -86,6 +97,17 @@ class FileIntegrity(Probe):
         from hypotree_probes.files.file_integrity_cases import CASES
 
         return CASES
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _scan(context: ProbeContext, draft: Checkpoint) -> dict[str, Shard]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -91,7 +92,40 @@ def _good_folder(folder: Path) -> Path:
     return good
 
 
+def _two_saves(folder: Path) -> _Locators:
+    given = plant_shards(folder)
+    (folder / "draft" / INDEX).unlink()
+    shutil.copyfile(folder / "draft" / FIRST, folder / "draft" / "model-old.safetensors")
+    return given
+
+
+def _no_index(folder: Path) -> _Locators:
+    given = plant_shards(folder)
+    (folder / "draft" / INDEX).unlink()
+    return given
+
+
+def plant_hub_cache(folder: Path, *, is_altered: bool) -> dict[str, str]:
+    """A snapshot that links to its blob; the blob was written in place if it is altered."""
+    data = safetensors_bytes({"fc.weight": blank("F32", 8, 24)})
+    blob = folder / "models--a--b" / "blobs" / hashlib.sha256(data).hexdigest()
+    snapshot = folder / "models--a--b" / "snapshots" / "main"
+    blob.parent.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    blob.write_bytes(data[:-1] + b"\1" if is_altered else data)
+    (snapshot / "model.safetensors").symlink_to(blob)
+    return {"draft": str(snapshot)}
+
+
 CASES: Final = (
+    Case("file.index-mismatch", _two_saves, _no_index, report="two saves in one folder"),
+    Case(
+        "file.digest-mismatch",
+        lambda folder: plant_hub_cache(folder, is_altered=True),
+        lambda folder: plant_hub_cache(folder, is_altered=False),
+        {"digests": 1},
+        report="K6, K8: written through a link into the cache",
+    ),
     Case("file.truncated", _truncated, plant_shards, report="F27"),
     Case("file.bad-header", _bad_header, plant_shards),
     Case("file.index-missing-shard", _missing, plant_shards, report="F28"),

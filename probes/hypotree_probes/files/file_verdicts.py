@@ -8,9 +8,10 @@ from hypotree.artifact.plain import plain
 from hypotree.model.evidence import Finding, Locator
 from hypotree.model.verdict import Authority, Verdict
 from hypotree.probe.api import not_run
+from hypotree_probes.files.overlap_check import missing_numbers, twice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hypotree_probes.files.alias_check import Alias
     from hypotree_probes.files.index_check import IndexReport
@@ -50,15 +51,14 @@ def decide_bad_header(shards: Iterable[Shard]) -> Finding:
 
 
 def decide_index(
-    reports: Sequence[IndexReport], *, is_single_file: bool
+    reports: Sequence[IndexReport], shards: Mapping[str, Shard], *, is_single_file: bool
 ) -> tuple[Finding, Finding]:
     """`file.index-missing-shard` and `file.index-mismatch`."""
     if is_single_file:
         why = "a single file was given, the index beside it was not looked at"
         return not_run(MISSING_SHARD, why), not_run(INDEX_MISMATCH, why)
     if not reports:
-        why = "there is no index, and none is needed to read these files"
-        return _refuted(MISSING_SHARD, why), _refuted(INDEX_MISMATCH, why)
+        return _without_index(shards)
     missing = [(why, Locator("draft", file=shard)) for r in reports for shard, why in r.missing]
     wrong = [(why, Locator("draft", file=shard)) for r in reports for shard, why in r.wrong]
     unread = [plain(r.name) for r in reports if not r.is_read]
@@ -74,6 +74,19 @@ def decide_index(
     if doubts:
         return first, _open(INDEX_MISMATCH, doubts[0])
     return first, _refuted(INDEX_MISMATCH, "index and headers agree on every tensor compared")
+
+
+def _without_index(shards: Mapping[str, Shard]) -> tuple[Finding, Finding]:
+    """What the files' own names and contents say where no index does."""
+    why = "there is no index, and none is needed to read these files"
+    gone = [(said, Locator("draft", file=name)) for name, said in missing_numbers(shards)]
+    both = [(said, Locator("draft", file=name)) for name, said in twice(shards)]
+    return (
+        _confirmed(MISSING_SHARD, gone, Authority.HEURISTIC)
+        if gone
+        else _refuted(MISSING_SHARD, why),
+        _confirmed(INDEX_MISMATCH, both) if both else _refuted(INDEX_MISMATCH, why),
+    )
 
 
 def decide_aliased(found: Sequence[Alias]) -> Finding:
@@ -101,10 +114,12 @@ def _decide(code: str, said: Sequence[_Said], unknown: Sequence[Shard], well: st
     return _refuted(code, well)
 
 
-def _confirmed(code: str, said: Sequence[_Said]) -> Finding:
+def _confirmed(
+    code: str, said: Sequence[_Said], authority: Authority = Authority.SOURCE_OF_TRUTH
+) -> Finding:
     why = _sentences([sentence for sentence, _ in said])
     places = tuple(place for _, place in said)[:_PLACES]
-    return Finding(code, Verdict.CONFIRMED, Authority.SOURCE_OF_TRUTH, why, places)
+    return Finding(code, Verdict.CONFIRMED, authority, why, places)
 
 
 def _open(code: str, why: str) -> Finding:

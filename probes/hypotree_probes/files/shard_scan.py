@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hypotree.artifact.broken import header_digest
+from hypotree.artifact.safetensors_canonical import canonical_names
 from hypotree.artifact.safetensors_header import HeaderFault, HeaderScan, scan_header
+from hypotree.artifact.safetensors_json import FaultFoundError, frame
 from hypotree.digest import Digest
 from hypotree.errors import UnreadableError
 
@@ -27,7 +29,7 @@ class Shard:
 
     name: str
     size: int
-    tensors: frozenset[str] | None
+    tensors: tuple[str, ...] | None
     """The tensors that it holds; None if that cannot be told."""
     faults: tuple[HeaderFault, ...] = ()
     unreadable: str = ""
@@ -64,24 +66,35 @@ def scan_shards(draft: Checkpoint) -> Iterator[Shard]:
 def _scan(draft: Checkpoint, name: str) -> Shard:
     try:
         file = draft.tree.open(name)
+        draft.note("size", name, Digest.of(str(file.size).encode()))
+        if (sound := _sound(draft, name, file)) is not None:
+            return Shard(name, file.size, sound)
         scan = scan_header(file)
-        _note(draft, name, file, scan)
+        draft.note(
+            "header", name, Digest.of(scan.header.raw) if scan.header else header_digest(file)
+        )
         faults = tuple(_explained(file, fault) for fault in scan.faults)
     except UnreadableError as error:
         return Shard(name, 0, None, unreadable=error.found)
     return Shard(name, file.size, _names(scan), faults)
 
 
-def _note(draft: Checkpoint, name: str, file: ByteFile, scan: HeaderScan) -> None:
-    digest = Digest.of(scan.header.raw) if scan.header else header_digest(file)
-    draft.note("header", name, digest)
-    draft.note("size", name, draft.digest_of("size", name))
+def _sound(draft: Checkpoint, name: str, file: ByteFile) -> tuple[str, ...] | None:
+    """The names in a header that is sound at first sight; None: look closer."""
+    try:
+        raw = frame(file)
+    except FaultFoundError:
+        return None
+    names = canonical_names(raw, file.size)
+    if names is not None:
+        draft.note("header", name, Digest.of(raw))
+    return names
 
 
-def _names(scan: HeaderScan) -> frozenset[str] | None:
+def _names(scan: HeaderScan) -> tuple[str, ...] | None:
     if scan.header is None or any(fault.problem in _BLINDING for fault in scan.faults):
         return None
-    return frozenset(scan.header.tensors)
+    return tuple(scan.header.tensors)
 
 
 def _explained(file: ByteFile, fault: HeaderFault) -> HeaderFault:

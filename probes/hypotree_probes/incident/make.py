@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from hypotree.artifact.tensor import TensorValue
+from hypotree_probes.engines.capture_cases import guarded_wrapper
+from hypotree_probes.engines.tiny import plant_engine
 from hypotree_probes.incident.data import data_file
 from hypotree_probes.incident.expand import Incident, expand
 from hypotree_probes.incident.records import server_log, trace_lines
@@ -32,6 +34,8 @@ def make_incident(folder: Path) -> None:
     torch.save(_sample(incident), folder / "sample.pt")
     (folder / "server.log").write_text(server_log())
     (folder / "trace.jsonl").write_text(trace_lines(incident.config.hidden_size))
+    # As the incident's: a 0.5.9 whose Kimi wrapper got a setter with a guard that is never true.
+    plant_engine(folder, guarded_wrapper(), version="0.5.9+fork")
     shutil.copyfile(data_file("session.yaml"), folder / "session.yaml")
 
 

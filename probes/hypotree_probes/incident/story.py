@@ -92,11 +92,17 @@ STORY: Final = Story(
             1,
         ),
         Step(
+            "And why is it handed one? The engine's own source is run, not read: its resolver on the "
+            "draft's config, its wrapper's setter on the target's.",
+            ("probe", "run", *_SESSION, "H4"),
+            1,
+        ),
+        Step(
             "That is the cause. The proof: the same repaired file, the same sample, with the three "
             "states handed over and fused.",
             (
                 "probe", "run", "draft-replay", "--draft", _DRAFT, "--target", "target",
-                "--hidden-states", "sample.pt", "--engine", "sglang@0.5.9", "--param", "start=32",
+                "--hidden-states", "sample.pt", "--engine", "sglang:engine", "--param", "start=32",
             ),
         ),
         Step("Where the session stands, and its report:", ("show", ".")),

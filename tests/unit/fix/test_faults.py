@@ -15,7 +15,7 @@ from hypotree.session import Session, fixing, recovery
 from hypotree.session.asking import ask
 
 CALLS = (
-    "write", "copy_file_range", "fsync", "replace", "fchmod", "fstat", "stat", "lstat", "open",
+    "write", "pwrite", "preadv", "copy_file_range", "fsync", "replace", "fchmod", "fstat", "stat", "lstat", "open",
     "unlink", "pread", "listdir", "listxattr", "statvfs",
 )  # fmt: skip
 
@@ -43,6 +43,8 @@ class Faults:
 
     def is_counted(self, frame):
         """The readers' calls are many and alike: they fail in the thorough test only."""
+        if "users.py" in frame.f_code.co_filename:
+            return False  # other processes' files come and go, and any answer is taken
         while frame and "/hypotree/" not in frame.f_code.co_filename:
             if "posixpath" in frame.f_code.co_filename:
                 return False  # realpath asks for every folder on the way and takes any answer
@@ -81,6 +83,7 @@ SESSIONS = {
     "two files": (
         session_to_insert, ["model-00002-of-00002.safetensors", "model.safetensors.index.json"],
     ),
+    "in place": (session_to_replace, ["model.safetensors"]),
 }  # fmt: skip
 
 
@@ -95,16 +98,17 @@ def made(request, tmp_path):
     files = sorted((folder / "draft").iterdir())
     return folder, {
         "sha256": sha256_of(*files), "names": [f.name for f in files], "touched": touched,
+        "in_place": request.param == "in place",
     }  # fmt: skip
 
 
-def write(folder, *, faults=None, at=0, code=0, for_good=False):
+def write(folder, *, faults=None, at=0, code=0, for_good=False, in_place=False):
     """Whether the write said that it was done; its own failures are of our own kinds only."""
     core = Session(folder)._core
     answer = ask(core, "H1")
     try:
         with faults.failing(at, code, for_good=for_good) if faults else contextlib.nullcontext():
-            fixing._write(core, answer, answer.decision)
+            fixing._write(core, answer, answer.decision, in_place=in_place)
     except HypotreeError:
         return False
     return True
@@ -119,14 +123,19 @@ def check_every_call_of_a_write(made, tmp_path, faults, code_of, *, for_good):
     while True:
         at += 1
         again = shutil.copytree(folder, tmp_path / f"s{at}")
-        done.append(write(again, faults=faults, at=at, code=code_of(at), for_good=for_good))
+        done.append(
+            write(
+                again, faults=faults, at=at, code=code_of(at), for_good=for_good,
+                in_place=old["in_place"],
+            )
+        )  # fmt: skip
         if not faults.failed:
             break
         is_new = settled_state(again, old)
         assert is_new or not done[-1]
         in_force += is_new
         shutil.rmtree(again)
-    assert at > 60
+    assert at > 40
     assert done[-1]
     # Little can fail on a fix that is in: what is asked after the journal's last word.
     assert in_force < at / 4
@@ -153,7 +162,7 @@ def test_each_error_at_each_call_leaves_old_or_new(made, tmp_path, monkeypatch, 
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 def test_a_failing_call_during_an_undo_leaves_old_or_new(made, tmp_path, monkeypatch, for_good):
     folder, old = made
-    assert write(folder)
+    assert write(folder, in_place=old["in_place"])
     # A journal names its files by their whole paths: each try is made in the same place.
     backup = shutil.copytree(folder, tmp_path / "backup")
     faults = Faults(monkeypatch)
@@ -169,7 +178,7 @@ def test_a_failing_call_during_an_undo_leaves_old_or_new(made, tmp_path, monkeyp
         ):
             session.undo()
         settled_state(folder, old)
-    assert at > 60
+    assert at > 40
 
 
 @pytest.mark.parametrize("part", [0.0, 0.5, 1.0])

@@ -150,8 +150,10 @@ def test_what_would_have_to_move_is_not_written_in_place(folder: Path) -> None:
         in_place.need_in_place(moved, target(folder))
 
 
-@pytest.mark.parametrize("use", ["mapped", "open for writing"])
-@pytest.mark.parametrize("inside", [True, False], ids=["in place", "by a sibling"])
+@pytest.mark.parametrize(
+    ("use", "inside"),
+    [("mapped", True), ("open for writing", True), ("open for writing", False)],
+)
 def test_a_file_that_another_process_holds_is_refused_by_its_name(
     folder: Path, use: str, inside: bool
 ) -> None:
@@ -175,6 +177,17 @@ def test_a_file_that_another_process_holds_is_refused_by_its_name(
     assert refused.code == "UNSAFE_TARGET"
     assert f"process {holder.pid}" in refused.found
     assert digest(folder) == before
+
+
+def test_a_reader_that_maps_a_replaced_file_keeps_the_old_one(folder: Path) -> None:
+    old = target(folder).read_bytes()
+    with (
+        target(folder).open("rb") as file,
+        mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as view,
+    ):
+        assert isinstance(Session(folder).apply("H1"), Applied)
+        assert view[:] == old
+    assert target(folder).read_bytes() != old
 
 
 def test_our_own_mapping_is_no_reason(folder: Path) -> None:
