@@ -4,12 +4,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-slow lint types contracts tests bench clean help
+.PHONY: demo test test-slow lint types contracts tests bench screenshots clean help
 
 help:
 	@echo "make demo       set up, then replay the founding incident"
 	@echo "make test       set up, then lint, types, import contracts and tests"
 	@echo "make test-slow  the long tests, too"
+	@echo "make screenshots  pictures of the terminal UI, for the README"
 	@echo "make bench      print the ratios that we hold ourselves to"
 
 $(STAMP): pyproject.toml constraints.txt
@@ -40,6 +41,9 @@ test-slow: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python tests/bench/run.py
+
+screenshots: $(STAMP)
+	$(BIN)/python -m hypotree.tui.screenshots docs/screenshots
 
 clean:
 	rm -rf $(VENV)

@@ -16,12 +16,14 @@ from hypotree.errors import EXIT_TOOL, EXIT_USAGE, HypotreeError, ToolError
 
 #: Command to module and function; the listing is the feature list.
 COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
+    "tui": ("tui", "tui", "Open the terminal UI; `hypotree DIR` does the same."),
     "demo": ("demo", "demo", "Replay the founding incident with the real commands."),
     "probe": ("probe", "probe", "List, show and run probes."),
     "diagnose": ("diagnose", "diagnose", "Find what is wrong with a drafter, and what to do next."),
     "diff": ("diff", "diff", "Compare two checkpoints by the content of their tensors."),
     "new": ("new", "new", "Start a session in a folder."),
     "show": ("show", "show", "Show a session's tree and where each hypothesis stands."),
+    "inspect": ("inspect", "inspect", "Browse a checkpoint's tensors, or compare two."),
     "add": ("add", "add", "Add a hypothesis to a session."),
     "attach": ("attach", "attach", "Add an artifact to a session: a new log, a map, a trace."),
     "approve": ("approve", "approve", "Agree to a plan, a truth or a changed policy, as a person."),
@@ -71,7 +73,7 @@ def cli() -> None:
 def run() -> None:
     """Run the command line and exit with its code."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(_arguments(), standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(EXIT_USAGE)
@@ -87,6 +89,16 @@ def run() -> None:
         report_error(_tool_error(error))
         sys.exit(EXIT_TOOL)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _arguments() -> list[str]:
+    """The arguments, with a bare folder or nothing at all taken for the terminal UI."""
+    argv = sys.argv[1:]
+    if argv and argv[0] in COMMANDS:
+        return argv
+    from hypotree.cli.tui import routed
+
+    return routed(argv, COMMANDS)
 
 
 def _tool_error(error: Exception) -> ToolError:

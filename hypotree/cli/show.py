@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from hypotree.artifact.plain import plain
@@ -22,18 +24,45 @@ _GLYPHS = {
 
 @click.command()
 @session_options
+@click.option("--tree", "everything", is_flag=True, help="All that the terminal UI shows, as text.")
+@click.option("--watch", is_flag=True, help="Print again whenever anything changes, until stopped.")
 @json_option
-def show(session_option: str | None, session_argument: str | None, as_json: bool) -> int:
+def show(
+    session_option: str | None,
+    session_argument: str | None,
+    everything: bool,
+    watch: bool,
+    as_json: bool,
+) -> int:
     """Show the symptom, the tree, where each hypothesis stands, and what to do next."""
-    session = Session(session_folder(session_option, session_argument), actor())
+    folder = session_folder(session_option, session_argument)
+    session = Session(folder, actor())
     for sentence in session.recovered:
         talk(f"hypotree: {plain(sentence, 400)}")
+    show_once = partial(_show_once, session, everything=everything and not as_json, as_json=as_json)
+    show_once()
+    if watch:
+        from hypotree.cli.session_text import watch_session
+
+        watch_session(session, show_once, as_json=as_json)
+    return 0
+
+
+def _show_once(session: Session, *, everything: bool, as_json: bool) -> None:
+    if everything:
+        from hypotree.cli.session_text import print_everything
+
+        print_everything(session.folder, actor())
+    else:
+        _print_view(session, as_json=as_json)
+
+
+def _print_view(session: Session, *, as_json: bool) -> None:
     view = session.snapshot()
     if as_json:
         out_json(view)
     else:
         print_session(view)
-    return 0
 
 
 def print_session(view: SessionView) -> None:

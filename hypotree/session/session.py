@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hypotree.digest import Digest
@@ -19,6 +19,7 @@ from hypotree.session.fixing import Agree, Applied
 from hypotree.session.opening import load_declaration
 from hypotree.session.recovery import recover
 from hypotree.session.snapshot import SessionView, take_snapshot
+from hypotree.tree.replay import SessionState
 
 
 class Session:
@@ -36,9 +37,18 @@ class Session:
 
     # -- looking ---------------------------------------------------------------
 
-    def snapshot(self) -> SessionView:
-        """Everything as it stands now."""
-        return take_snapshot(self._core)
+    def snapshot(self, only: Iterable[str] | None = None) -> SessionView:
+        """Everything as it stands now; with `only`, of the nodes just these."""
+        return take_snapshot(self._core, only)
+
+    def state(self) -> SessionState:
+        """The fold of the journal, with what others wrote; to look at, and never to change."""
+        self._core.refresh()
+        return self._core.state
+
+    def kinds(self) -> dict[str, str]:
+        """As what each artifact is read: declared, or as the first probe that binds it takes it."""
+        return {name: self._core.kind_of(name) for name in self._core.state.artifacts}
 
     def hypothesis(self, node: str) -> Hypothesis:
         """A node's declaration."""

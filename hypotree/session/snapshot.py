@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import msgspec
 
 from hypotree.errors import HypotreeError
@@ -14,7 +16,7 @@ from hypotree.session.next_step import next_step
 from hypotree.session.probing import changes_since, is_fresh
 from hypotree.session.staging import fix_choice
 from hypotree.tree.order import in_order
-from hypotree.tree.replay import Sealed, Swapped
+from hypotree.tree.replay import Sealed, SessionState, Swapped
 from hypotree.tree.standing import Standing, same_observations, standing_after_fix, standing_of
 
 #: A fix in force says nothing about a file that was changed, or found faulty, after it.
@@ -107,11 +109,15 @@ class SessionView(msgspec.Struct, frozen=True):
     """What a changed session.yaml asks for, less than what is in force: it waits for a person."""
 
 
-def take_snapshot(core: SessionCore) -> SessionView:
-    """The session as it is now; digests of what evidence read are compared again."""
+def take_snapshot(core: SessionCore, only: Iterable[str] | None = None) -> SessionView:
+    """The session as it is now; digests of what evidence read are compared again.
+
+    With `only`, just these nodes and no word on what is next: a screen asks for what it shows.
+    """
     core.refresh()
     state = core.state
-    nodes = tuple(_node(core, n, d) for n, d in in_order(state.hypotheses))
+    places = in_order(state.hypotheses) if only is None else _depths(state, only)
+    nodes = tuple(_node(core, n, d) for n, d in places)
     view = SessionView(
         folder=str(core.shown_as),
         symptom=state.symptom.what,
@@ -129,7 +135,18 @@ def take_snapshot(core: SessionCore) -> SessionView:
         next="",
         pending_policy=state.pending_policy[1] if state.pending_policy else None,
     )
-    return msgspec.structs.replace(view, next=next_step(core.shown_as, state, nodes))
+    step = next_step(core.shown_as, state, nodes) if only is None else ""
+    return msgspec.structs.replace(view, next=step)
+
+
+def _depths(state: SessionState, nodes: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Each of these nodes that is there, with its depth; no graph is built for it."""
+    for node in nodes:
+        depth, above = 0, state.hypotheses.get(node)
+        while above is not None and above.parent in state.hypotheses:
+            depth, above = depth + 1, state.hypotheses[above.parent]
+        if node in state.hypotheses:
+            yield node, depth
 
 
 def _node(core: SessionCore, node: str, depth: int) -> NodeView:

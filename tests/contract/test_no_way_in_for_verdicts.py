@@ -94,6 +94,8 @@ ENVIRONMENT = {
     "HYPOTREE_ACTOR", "HYPOTREE_ENGINE_CACHE", "HYPOTREE_TOKEN", "HYPOTREE_TRACEBACK", "NO_COLOR",
     "XDG_CACHE_HOME", "XDG_STATE_HOME",
     "HF_HOME", "HF_HUB_CACHE",  # where diagnose looks for the target; what it finds is proposed
+    # the terminal UI: where it is shown, and which editor opens a file
+    "TERM", "TMUX", "VISUAL", "EDITOR",
 }  # fmt: skip
 
 

@@ -37,7 +37,9 @@ COMMAND_LINES: dict[str, list[str]] = {
     ],
     "schema": ["schema diagnosis", "schema session"],
     "new": ["new {r}/second --draft {r}/draft", "new {s} --draft {r}/draft"],
-    "show": ["show {s}", "show --session {s} --json"],
+    "show": ["show {s}", "show --session {s} --json", "show --tree {s}"],
+    "tui": ["tui {s}"],
+    "inspect": ["inspect {r}/draft", "inspect {r}/draft --tensor d2t --json"],
     "add": [
         "add {s} --id A --fault d2t.missing --claim confirmed",
         "add {s} --id U --fault d2t.missing",
@@ -111,6 +113,8 @@ def test_a_run_moves_a_standing_and_only_of_its_node(
 #: Every public method with plausible arguments, over a session that is open.
 METHODS: dict[str, Any] = {
     "snapshot": lambda s: s.snapshot(),
+    "state": lambda s: s.state(),
+    "kinds": lambda s: s.kinds(),
     "hypothesis": lambda s: s.hypothesis("U"),
     "records": lambda s: s.records(),
     "verify": lambda s: s.verify(),

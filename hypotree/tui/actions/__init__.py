@@ -1,0 +1,1 @@
+"""What the keys of the main screen do; one function a command."""

@@ -1,0 +1,96 @@
+"""The whole incident, from a fresh folder to an exported report, by keys only, in a real terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from front.command import hypotree_json
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed here"),
+]
+
+
+class Terminal:
+    """A tmux server of our own with one window."""
+
+    def __init__(self, socket: Path, command: list[str], env: dict[str, str]) -> None:
+        self._tmux = ["tmux", "-S", str(socket)]
+        words = " ".join(f"'{word}'" for word in command)
+        subprocess.run(
+            [*self._tmux, "new-session", "-d", "-x", "120", "-y", "36", words],
+            env={**os.environ, **env},
+            check=True,
+        )
+
+    def keys(self, *keys: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
+
+    def write(self, text: str) -> None:
+        subprocess.run([*self._tmux, "send-keys", "-l", text], check=True)
+
+    def screen(self) -> str:
+        done = subprocess.run(
+            [*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False
+        )
+        return done.stdout
+
+    def until(self, text: str, seconds: float = 60) -> str:
+        end = time.monotonic() + seconds
+        while text not in (seen := self.screen()):
+            assert time.monotonic() < end, f"waiting for {text!r}:\n{seen}"
+            time.sleep(0.1)
+        return seen
+
+    def close(self) -> None:
+        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+
+
+def test_the_incident_is_played_by_keys_only(tmp_path: Path) -> None:
+    folder = tmp_path / "incident"
+    env = {"XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "xterm-256color"}
+    terminal = Terminal(tmp_path / "t", [sys.executable, "-m", "hypotree"], env)
+    try:
+        terminal.until("a lab bench for hypotheses")
+        terminal.keys("d")
+        terminal.until("must be empty or new")
+        terminal.keys("C-e", "C-u")
+        terminal.write(str(folder))
+        terminal.until(str(folder)[-30:])
+        terminal.keys("Enter")
+        terminal.until("H3 untested")
+        terminal.keys("S")
+        terminal.until("accept length 1.05")
+        terminal.keys("j", "r")
+        terminal.until("H1 confirmed")
+        terminal.keys("A")
+        terminal.until("type model.safetensors")
+        terminal.write("model.safetensors")
+        terminal.keys("Enter")
+        terminal.until("H1 fixed, symptom unmoved")
+        terminal.keys("j", "r")
+        terminal.until("H2 refuted")
+        terminal.keys("A")
+        terminal.until("REFUSED REFUTED")
+        terminal.keys("1", "j", "r")
+        terminal.until("H3 confirmed")
+        terminal.keys("w")
+        terminal.until("existing file is not written over")
+        terminal.keys("C-s")
+        terminal.until("report of")
+        terminal.keys("q")
+    finally:
+        terminal.close()
+    _, view = hypotree_json("show", str(folder))
+    standing = {node["id"]: node["standing"] for node in view["nodes"]}
+    assert standing == {"H1": "fixed, symptom unmoved", "H2": "refuted", "H3": "confirmed"}
+    report = (folder / "report.md").read_text()
+    assert "**REFUTED**" in report
+    assert "rename-tensors" in report
