@@ -83,7 +83,8 @@ def test_the_walk_sees_every_command() -> None:
 def test_no_option_of_a_command_records_a_verdict(words: str) -> None:
     for parameter in leaves()[words].params:
         names = [parameter.name or "", *parameter.opts, *parameter.secondary_opts]
-        assert not [name for name in names if WORDS.search(name)]
+        # `healthy` is where the healthy twin of a command probe lies (DESIGN section 6): an input.
+    assert not [name for name in names - {"healthy"} if WORDS.search(name)]
         if isinstance(parameter.type, click.Choice):
             said = {str(choice) for choice in parameter.type.choices}
             assert not said & {str(v) for kind in (Verdict, Standing, Authority) for v in kind}
