@@ -16,8 +16,8 @@ _READERS: Final = {
     "engine": ("hypotree.artifact.engine", "Engine"),
     "log": ("hypotree.artifact.log", "Log"),
     "trace": ("hypotree.artifact.trace", "Trace"),
-    "training-config": ("hypotree.artifact.training_config", "TrainingConfig"),
     "sample": ("hypotree.artifact.sample", "Sample"),
+    "training-config": ("hypotree.artifact.training_config", "TrainingConfig"),
     "tokens": ("hypotree.artifact.token_counts", "TokenCounts"),
     "weights": ("hypotree.artifact.weights", "Weights"),
 }

@@ -19,7 +19,7 @@ from hypotree.errors import UnreadableError
 if TYPE_CHECKING:
     from hypotree.artifact.files import ByteFile
 
-__all__ = ["MAX_PICKLE", "TorchValue", "read_torch_file"]
+__all__ = ["MAX_PICKLE", "TorchValue", "peek_torch_file", "read_torch_file"]
 
 #: The pickle beside the tensors' bytes: names, shapes and a few numbers.
 MAX_PICKLE: Final = 64 * 1024 * 1024
@@ -40,6 +40,16 @@ def read_torch_file(file: ByteFile, name: str) -> TorchValue:
         from hypotree.artifact.torch_fallback import load_with_torch  # torch takes a second
 
         return load_with_torch(file, asked, str(reason))
+    return materialise(tree, storages, Budget(file.size, asked))
+
+
+def peek_torch_file(file: ByteFile, name: str) -> TorchValue:
+    """The same by the closed unpickler only: a look at an unknown file never starts torch."""
+    asked = f"looking into the torch file {plain(name)}"
+    try:
+        tree, storages = _open(file, asked)
+    except ForeignPickle as reason:
+        raise UnreadableError(asked, str(reason)) from reason
     return materialise(tree, storages, Budget(file.size, asked))
 
 

@@ -19,6 +19,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "tui": ("tui", "tui", "Open the terminal UI; `hypotree DIR` does the same."),
     "demo": ("demo", "demo", "Replay the founding incident with the real commands."),
     "probe": ("probe", "probe", "List, show and run probes."),
+    "diagnose": ("diagnose", "diagnose", "Find what is wrong with a drafter, and what to do next."),
     "diff": ("diff", "diff", "Compare two checkpoints by the content of their tensors."),
     "new": ("new", "new", "Start a session in a folder."),
     "show": ("show", "show", "Show a session's tree and where each hypothesis stands."),
@@ -32,6 +33,7 @@ COMMANDS: Final[dict[str, tuple[str, str, str]]] = {
     "journal": ("journal", "journal", "Show or verify a session's journal."),
     "trace": ("trace", "trace", "Print hook specs for a running engine; show a trace."),
     "report": ("report", "report", "Export a session as a report."),
+    "schema": ("schema", "schema", "Print a JSON schema."),
     "token": ("approve", "token", "Make a new token with which a person approves."),
 }
 

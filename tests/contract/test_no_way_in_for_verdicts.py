@@ -91,7 +91,9 @@ def test_no_option_of_a_command_records_a_verdict(words: str) -> None:
 
 #: Environment variables that the tool reads; a new one is a new way in.
 ENVIRONMENT = {
-    "HYPOTREE_ACTOR", "HYPOTREE_TOKEN", "HYPOTREE_TRACEBACK", "NO_COLOR", "XDG_STATE_HOME",
+    "HYPOTREE_ACTOR", "HYPOTREE_ENGINE_CACHE", "HYPOTREE_TOKEN", "HYPOTREE_TRACEBACK", "NO_COLOR",
+    "XDG_CACHE_HOME", "XDG_STATE_HOME",
+    "HF_HOME", "HF_HUB_CACHE",  # where diagnose looks for the target; what it finds is proposed
     # the terminal UI: where it is shown, and which editor opens a file
     "TERM", "TMUX", "VISUAL", "EDITOR",
 }  # fmt: skip

@@ -31,6 +31,11 @@ COMMAND_LINES: dict[str, list[str]] = {
         "probe run d2t-format --draft {r}/draft --truth {r}/map.safetensors --json",
         "probe run d2t-format --draft {r}/draft --param verdict=confirmed",
     ],
+    "diagnose": [
+        "diagnose {r}/draft --vocab-map {r}/map.safetensors --json", "diagnose {r}/draft --session {s}",
+        "diagnose {r}/draft --only-given --session {r}/third --format github",
+    ],
+    "schema": ["schema diagnosis", "schema session"],
     "new": ["new {r}/second --draft {r}/draft", "new {s} --draft {r}/draft"],
     "show": ["show {s}", "show --session {s} --json", "show --tree {s}"],
     "tui": ["tui {s}"],
@@ -55,6 +60,8 @@ COMMAND_LINES: dict[str, list[str]] = {
     "redo": ["redo --session {s}"],
     "journal show": ["journal show {s}", "journal show {s} --json"],
     "journal verify": ["journal verify {s}", "journal verify {s} --json"],
+    "trace spec": ["trace spec sglang", "trace spec vllm -o {r}/t.jsonl"],
+    "trace show": ["trace show {r}/map.safetensors"],
     "report export": ["report export {s}", "report export {s} -o {r}/report.md"],
 }  # fmt: skip
 #: Commands that have nothing to do with a session that is there.

@@ -19,7 +19,7 @@ def hypotree(*argv: str, cwd: Path | None = None, **env: str) -> subprocess.Comp
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=120,
+        timeout=300,
         check=False,
     )
 

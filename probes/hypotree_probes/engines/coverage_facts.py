@@ -99,6 +99,10 @@ def _by_run(
         why = "the run's own controls failed: names that nobody has fill parameters, or none does"
         return NoCoverage(Verdict.INVALID, why)
     rule = rule_from_run(engine, found)
+    if engine.wheel and not _is_the_release(engine, rule):
+        # Whoever can write the cache could otherwise forge a release, which is a truth.
+        why = f"the cached {rule.file} is not the one of {engine.name} {engine.version()}"
+        return NoCoverage(Verdict.INVALID, f"{why}: remove it from the cache and fetch it again")
     return Coverage(
         engine=f"{engine.name} {engine.version()}".strip(), rule=rule, sizes=sizes,
         ledger=ledger_from_run(shapes, rule, found["coverage"], sizes),
@@ -152,6 +156,18 @@ def match_engine(engine: Engine, architecture: str) -> Match:
         return match
     why = f"{match.rule.file} of this tree is none of the releases that the rules were read from"
     return Match(match.rule, why, is_inside=False)
+
+
+def _is_the_release(engine: Engine, rule: Rule) -> bool:
+    """Whether a cached model file is, byte for byte, the one that the rules were read from."""
+    found = rule_set(engine.name)
+    known = {
+        digest
+        for entry in (found.rules if found else ())
+        for digest, releases in entry.read.items()
+        if entry.file == rule.file and engine.version() in releases.split()
+    }
+    return not known or not known.isdisjoint(rule.read)
 
 
 def _sha256(engine: Engine, name: str) -> str:
