@@ -19,6 +19,7 @@ from hypotree.tui.board import (
     worth_checking,
 )
 from hypotree.tui.content.artifacts import OnDisk, on_disk
+from hypotree.tui.watcher import mark_of
 
 if TYPE_CHECKING:
     from hypotree.model.declaration import Artifact
@@ -37,6 +38,7 @@ class Desk:
         self.actor = actor
         self._looking: Session | None = None
         self._doing: Session | None = None
+        self._yaml: tuple[int, ...] = ()
         self._look_lock, self._do_lock = RLock(), RLock()
         self.recovered: tuple[str, ...] = ()
 
@@ -107,8 +109,10 @@ class Desk:
         return Session(self.folder, self.actor)
 
     def _opened(self) -> Session:
-        if self._looking is None:
-            self._looking = self._session()
+        """The session for looking; opened anew when somebody changed its session.yaml."""
+        mark = mark_of(str(self.folder / "session.yaml"))
+        if self._looking is None or mark != self._yaml:
+            self._looking, self._yaml = self._session(), mark
             self.recovered = self._looking.recovered
         return self._looking
 

@@ -138,7 +138,10 @@ class Bench(Showing):
 
     def _watched(self) -> tuple[str, ...]:
         board = self.board
-        return tuple(self.desk.path_of(a.artifact) for a in board.view.artifacts) if board else ()
+        if board is None:
+            return ()
+        paths = (self.desk.path_of(a.artifact) for a in board.view.artifacts)
+        return (str(self.desk.folder / "session.yaml"), *paths)
 
     # -- what happens --------------------------------------------------------------
 

@@ -288,6 +288,16 @@ async def test_a_file_that_changes_makes_its_node_stale_by_itself(proven: World)
 
 
 @ui
+async def test_a_changed_session_yaml_is_taken_in_while_the_screen_is_open(proven: World) -> None:
+    async with sitting(proven.session) as seat:
+        proven.document["hypotheses"]["H1"]["claim"] = "said otherwise in the file"
+        proven.declare()
+        await seat.until(
+            lambda: "said otherwise in the file" in seat.bench.tree_view.line_at(1).text
+        )
+
+
+@ui
 async def test_a_broken_journal_is_said_at_the_top(proven: World) -> None:
     text = proven.journal.read_text()
     proven.journal.write_text(text.replace("d2t is not the map of training", "d2t is fine"))
