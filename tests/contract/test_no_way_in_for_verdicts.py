@@ -22,6 +22,7 @@ import hypotree
 import hypotree.session
 from hypotree.cli.main import COMMANDS, cli
 from hypotree.gate import GateFacts, Permit
+from hypotree.model.declaration import CommandProbe
 from hypotree.model.evidence import Evidence, Finding
 from hypotree.model.fix import StagedFinding
 from hypotree.model.refusal import Refusal
@@ -101,6 +102,10 @@ def test_no_other_environment_variable_is_read() -> None:
     assert read == ENVIRONMENT
 
 
+#: Keys of a command probe that name a folder of inputs; the runner probes what lies there.
+PLACES = {"healthy"}
+
+
 # -- session.yaml -----------------------------------------------------------------------------
 
 
@@ -131,7 +136,8 @@ def test_no_key_of_a_session_yaml_records_a_verdict() -> None:
     found = list(kinds_in(_File))
     names = {name for name, _ in found if name}
     assert {"hypotheses", "claim", "fault", "probe", "role", "approve", "replay", "source"} <= names
-    assert not [name for name in names if WORDS.search(name)]
+    assert not [name for name in names - PLACES if WORDS.search(name)]
+    assert all(typing.get_type_hints(CommandProbe)[name] is str for name in PLACES)
     assert not [kind for _, kind in found if kind in TYPES]
     for _, kind in found:
         if inspect.isclass(kind) and issubclass(kind, enum.Enum):

@@ -31,6 +31,7 @@ COMMAND_LINES: dict[str, list[str]] = {
         "probe run d2t-format --draft {r}/draft --truth {r}/map.safetensors --json",
         "probe run d2t-format --draft {r}/draft --param verdict=confirmed",
     ],
+    "diff": ["diff {r}/draft {r}/draft --json", "diff {r}/draft --manifest"],
     "new": ["new {r}/second --draft {r}/draft", "new {s} --draft {r}/draft"],
     "show": ["show {s}", "show --session {s} --json"],
     "add": [
