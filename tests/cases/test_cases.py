@@ -9,7 +9,6 @@ from cases.case import Case
 from cases.table import CASES, judge, why_skipped
 from kit import command
 
-
 #: They run an engine's own source, several times where the gate is asked; the founding incident
 #: and one small engine stay in the quick suite.
 SLOW = {
