@@ -74,7 +74,7 @@ class Bench(Showing):
                 yield Tabs(*tabs, active=self.tab, id="tabs")
                 yield self.detail
         yield self.journal
-        yield Input(id="search", placeholder="search: enter finds, escape leaves")
+        yield Input(id="search", placeholder="search: enter finds, escape leaves", compact=True)
         yield self.status
         yield Footer(show_command_palette=False, compact=True)
 

@@ -22,7 +22,7 @@ class Confirm(ModalScreen[bool]):
     DEFAULT_CSS = """
     Confirm { align: center middle; }
     Confirm > Vertical { width: 94%; height: 90%; border: round $warning; background: $surface; }
-    Confirm Input { border: none; height: 1; background: $boost; }
+    Confirm Input { height: 1; background: $boost; }
     Confirm .title { text-style: bold; }
     Confirm #wrong { color: $text-error; }
     """
@@ -48,7 +48,7 @@ class Confirm(ModalScreen[bool]):
                 f"type {plain(self._wanted, 120)} and press enter; escape does nothing",
                 markup=False,
             )
-            yield Input(self._draft, id="typed", select_on_focus=False)
+            yield Input(self._draft, id="typed", select_on_focus=False, compact=True)
             yield Static("", id="wrong", markup=False)
 
     def on_mount(self) -> None:

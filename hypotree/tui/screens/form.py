@@ -37,11 +37,11 @@ class Form(ModalScreen[Values | None]):
     Form > Vertical { width: 90%; max-width: 100; height: auto; max-height: 95%;
         border: round $primary; background: $surface; padding: 0 1; }
     Form VerticalScroll { height: auto; max-height: 100%; }
-    Form Input { border: none; height: 1; margin: 0 0 1 0; background: $boost; }
-    Form TextArea { height: 6; border: none; margin: 0 0 1 0; }
+    Form Input { height: 1; margin: 0 0 1 0; background: $boost; }
+    Form TextArea { height: 6; margin: 0 0 1 0; }
     Form .title { text-style: bold; }
     Form .label { color: $text-muted; }
-    Form Button { min-width: 14; height: 1; border: none; }
+    Form Button { min-width: 14; height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Close, nothing is lost"),
@@ -62,7 +62,7 @@ class Form(ModalScreen[Values | None]):
                 for field in self._fields:
                     yield Static(self._label(field), classes="label", markup=False)
                     yield self._widget(field)
-            yield Button("Done (ctrl+s)", id="send", variant="primary")
+            yield Button("Done (ctrl+s)", id="send", variant="primary", compact=True)
 
     def on_mount(self) -> None:
         """The first field takes the keys at once: what is typed early is not lost."""
@@ -75,8 +75,8 @@ class Form(ModalScreen[Values | None]):
     def _widget(self, field: Field) -> Input | TextArea:
         value = self._draft.get(field.name, field.value)
         if field.is_long:
-            return TextArea(value, id=f"field-{field.name}", tab_behavior="focus")
-        return Input(value, id=f"field-{field.name}", select_on_focus=False)
+            return TextArea(value, id=f"field-{field.name}", tab_behavior="focus", compact=True)
+        return Input(value, id=f"field-{field.name}", select_on_focus=False, compact=True)
 
     def values(self) -> Values:
         """What is typed now."""

@@ -78,7 +78,7 @@ class Inspector(Asking):
     Inspector #tensors { width: 1fr; border-right: vkey $panel; }
     Inspector #about { width: 1fr; }
     Inspector #title { height: 1; background: $panel; text-style: bold; }
-    Inspector #narrow { height: 1; border: none; background: $boost; display: none; }
+    Inspector #narrow { height: 1; background: $boost; display: none; }
     Inspector.-narrow Horizontal { layout: vertical; }
     Inspector.-narrow #tensors { width: 100%; height: 1fr; border-right: none; }
     Inspector.-narrow #about { width: 100%; height: 1fr; }
@@ -113,7 +113,7 @@ class Inspector(Asking):
         with Horizontal():
             yield self.tensors
             yield self.about
-        yield Input(id="narrow", placeholder="words of a tensor's name; enter goes to the list")
+        yield Input(id="narrow", placeholder="words of a tensor's name", compact=True)
         yield Footer(show_command_palette=False, compact=True)
 
     def on_mount(self) -> None:

@@ -55,7 +55,7 @@ class Pick(ModalScreen[str | None]):
     Pick { align: center middle; }
     Pick > Vertical { width: 90%; max-width: 110; height: 80%; border: round $primary;
         background: $surface; }
-    Pick Input { border: none; height: 1; background: $boost; }
+    Pick Input { height: 1; background: $boost; }
     Pick .title { text-style: bold; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,7 +75,7 @@ class Pick(ModalScreen[str | None]):
         """A line to type in above the list."""
         with Vertical():
             yield Static(plain(self._title, 200), classes="title", markup=False)
-            yield Input(placeholder="type to narrow, enter picks, escape leaves")
+            yield Input(placeholder="type to narrow, enter picks, escape leaves", compact=True)
             yield self._choices
 
     def on_input_changed(self, event: Input.Changed) -> None:

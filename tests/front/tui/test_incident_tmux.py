@@ -42,7 +42,7 @@ class Terminal:
         )
         return done.stdout
 
-    def until(self, text: str, seconds: float = 60) -> str:
+    def until(self, text: str, seconds: float = 300) -> str:
         end = time.monotonic() + seconds
         while text not in (seen := self.screen()):
             assert time.monotonic() < end, f"waiting for {text!r}:\n{seen}"

@@ -297,6 +297,31 @@ async def test_a_changed_session_yaml_is_taken_in_while_the_screen_is_open(prove
         )
 
 
+@pytest.mark.parametrize(
+    ("key", "field"), [("slash", "#search"), ("a", "#field-claim"), ("i", "#field-text"), ("f", "")]
+)
+@ui
+async def test_what_is_typed_is_seen(proven: World, key: str, field: str) -> None:
+    async with sitting(proven.session) as seat:
+        await seat.select("H1")
+        await seat.press(key)
+        if field:
+            seat.app.screen.query_one(field).focus()
+        await seat.press("q", "x", "z")
+        await seat.pilot.pause(0.1)
+        assert "qxz" in seat.text()
+
+
+@ui
+async def test_the_name_that_is_typed_to_agree_is_seen(proven: World) -> None:
+    async with sitting(proven.session) as seat:
+        await seat.select("H1")
+        await seat.press("A")
+        await seat.until(lambda: seat.screen == "Confirm")
+        await seat.press("q", "x", "z")
+        assert "qxz" in seat.text()
+
+
 @ui
 async def test_a_broken_journal_is_said_at_the_top(proven: World) -> None:
     text = proven.journal.read_text()
