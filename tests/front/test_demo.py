@@ -21,7 +21,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_every_step_ends_as_it_should(played: tuple[Path, str]) -> None:
-    assert "all 16 steps ended as they should" in played[1]
+    assert re.search(r"all \d+ steps ended as they should", played[1])
 
 
 def test_the_true_fix_is_written_and_the_symptom_has_not_moved(played: tuple[Path, str]) -> None:
@@ -56,7 +56,9 @@ def test_the_session_is_left_to_explore(played: tuple[Path, str]) -> None:
     code, view = hypotree_json("show", str(played[0]))
     assert code == 0
     standing = {node["id"]: node["standing"] for node in view["nodes"]}
-    assert standing == {"H1": "fixed, symptom unmoved", "H2": "refuted", "H3": "confirmed"}
+    assert standing == {
+        "H1": "fixed, symptom unmoved", "H2": "refuted", "H3": "confirmed", "H4": "confirmed",
+    }  # fmt: skip
     assert view["journal_problem"] == ""
 
 
