@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -162,20 +162,21 @@ def _differences(
             yield f"the gate says {fix['gate']} {fix['code']} to {fault}"
 
 
-def judge_all(cases: Sequence[Case], workers: int = 2) -> list[Result]:
-    """Every case, a few at a time."""
+def judge_all(cases: Sequence[Case], workers: int = 2) -> Iterator[Result]:
+    """Every case in order, a few at a time, each as soon as it and those before it are through."""
     with (
         tempfile.TemporaryDirectory(prefix="hypotree-cases-") as root,
         ThreadPoolExecutor(workers) as pool,
     ):
-        return list(pool.map(lambda case: judge(case, Path(root), as_process), cases))
+        yield from pool.map(lambda case: judge(case, Path(root), as_process), cases)
 
 
 def main() -> int:
     """Print the table; 1 if anything is missed, falsely alarmed or wrong."""
     wanted = set(sys.argv[1:])
-    results = judge_all([case for case in CASES if not wanted or case.id in wanted])
-    for result in results:
+    results = []
+    for result in judge_all([case for case in CASES if not wanted or case.id in wanted]):
+        results.append(result)
         _say(f"{result.case.id:<5} {_state(result):<8} {result.seconds:5.1f} s  {result.case.what}")
         details = [f"missed {m}" for m in result.missed] + [f"false {f}" for f in result.false]
         for line in [*details, *result.wrong, *([result.skipped] if result.skipped else [])]:
@@ -186,6 +187,7 @@ def main() -> int:
 
 def _say(text: str) -> None:
     sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def summary(results: Sequence[Result]) -> str:

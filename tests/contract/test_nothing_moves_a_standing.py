@@ -60,6 +60,7 @@ COMMAND_LINES: dict[str, list[str]] = {
     "redo": ["redo --session {s}"],
     "journal show": ["journal show {s}", "journal show {s} --json"],
     "journal verify": ["journal verify {s}", "journal verify {s} --json"],
+    "diff": ["diff {r}/draft {r}/draft", "diff {r}/draft {r}/draft --json"],
     "trace spec": ["trace spec sglang", "trace spec vllm -o {r}/t.jsonl"],
     "trace show": ["trace show {r}/map.safetensors"],
     "report export": ["report export {s}", "report export {s} -o {r}/report.md"],

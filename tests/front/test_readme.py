@@ -15,6 +15,9 @@ README = Path(__file__).parents[2] / "README.md"
 
 #: What is confirmed or refused there; every other command ends with 0.
 ENDS = {
+    "hypotree diagnose": 1,
+    "hypotree diff": 1,
+    "hypotree tui": 2,  # a test has no terminal; tests/front/tui opens it in one
     "hypotree probe run param-coverage --draft incident/output_10k/4 --engine sglang@0.5.9": 1,
     "hypotree probe run aux-width": 1,
     "hypotree probe run acceptance-log": 1,
