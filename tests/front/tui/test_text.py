@@ -58,14 +58,27 @@ async def test_show_tree_has_every_line_of_every_tab(proven: World) -> None:
 
 def test_show_watch_prints_again_when_another_process_writes(proven: World) -> None:
     command = [sys.executable, "-u", "-m", "hypotree", "show", "--watch", str(proven.session)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watch:
-        assert watch.stdout is not None
-        _read(watch.stdout.fileno(), b"next:")
-        time.sleep(0.5)
-        proven.open().note("H1", "seen by the watcher")
-        assert b"seen by the watcher" in _read(watch.stdout.fileno(), b"seen by the watcher")
-        watch.send_signal(signal.SIGINT)
-        assert watch.wait(10) == 0
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=_hear_interrupts,  # noqa: PLW1509 - one thread only
+    ) as watch:
+        try:
+            assert watch.stdout is not None
+            _read(watch.stdout.fileno(), b"next:")
+            time.sleep(0.5)
+            proven.open().note("H1", "seen by the watcher")
+            assert b"seen by the watcher" in _read(watch.stdout.fileno(), b"seen by the watcher")
+            watch.send_signal(signal.SIGINT)
+            assert watch.wait(10) == 0
+        finally:
+            watch.kill()
+
+
+def _hear_interrupts() -> None:
+    """A suite that runs in the background has SIGINT ignored, and its children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_at_a_terminal_a_folder_opens_the_screen_and_q_leaves_it(proven: World) -> None:
