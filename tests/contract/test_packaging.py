@@ -62,3 +62,9 @@ def test_no_module_is_longer_than_can_be_lived_in() -> None:
     lengths = {p: len((ROOT / p).read_text().splitlines()) for p in git("ls-files", "*.py")}
     modules = {p: n for p, n in lengths.items() if p.startswith(("hypotree/", "probes/"))}
     assert {p: n for p, n in modules.items() if n > 300} == {}
+
+
+def test_no_two_test_modules_share_a_name() -> None:
+    """pytest imports them by their bare names: the second one would not be collected."""
+    names = [Path(p).name for p in git("ls-files", "tests") if Path(p).name.startswith("test_")]
+    assert sorted({n for n in names if names.count(n) > 1}) == []
