@@ -26,7 +26,7 @@ class Terminal:
         words = " ".join(f"'{word}'" for word in command)
         subprocess.run(
             [*self._tmux, "new-session", "-d", "-x", "120", "-y", "36", words],
-            env={**os.environ, **env},
+            env={**_without_sizes(), **env},
             check=True,
         )
 
@@ -42,7 +42,7 @@ class Terminal:
         )
         return done.stdout
 
-    def until(self, text: str, seconds: float = 300) -> str:
+    def until(self, text: str, seconds: float = 100) -> str:
         end = time.monotonic() + seconds
         while text not in (seen := self.screen()):
             assert time.monotonic() < end, f"waiting for {text!r}:\n{seen}"
@@ -57,6 +57,11 @@ class Terminal:
 
     def close(self) -> None:
         subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
+
+
+def _without_sizes() -> dict[str, str]:
+    """pytest-xdist sets COLUMNS for its workers, and textual takes it for the terminal's width."""
+    return {key: value for key, value in os.environ.items() if key not in {"COLUMNS", "LINES"}}
 
 
 def test_the_incident_is_played_by_keys_only(tmp_path: Path) -> None:
