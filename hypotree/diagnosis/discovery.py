@@ -21,20 +21,10 @@ from hypotree.diagnosis.targets import find_target
 from hypotree.diagnosis.values import InputTaken
 from hypotree.errors import HypotreeError, MisuseError
 from hypotree.model.verdict import Role
+from hypotree.probe.flag_inputs import FLAG_INPUTS
 from hypotree.probe.registry import all_probes
 
-#: What a person may name or discovery find: the input's name, its kind and its role.
-INPUTS: Final = {
-    "draft": ("checkpoint", Role.SUBJECT),
-    "truth": ("vocabulary-map", Role.TRUTH),
-    "train": ("training-config", Role.TRUTH),
-    "trace": ("trace", Role.OBSERVATION),
-    "log": ("log", Role.OBSERVATION),
-    "sample": ("sample", Role.OBSERVATION),
-    "target": ("checkpoint", Role.TRUTH),
-    "engine": ("engine", Role.TRUTH),
-}
-_BY_KIND: Final = {INPUTS[n][0]: n for n in ("truth", "train", "trace", "log", "sample")}
+_BY_KIND: Final = {FLAG_INPUTS[n][0]: n for n in ("truth", "train", "trace", "log", "sample")}
 #: SGLang prints its server_args, vLLM its speculative config: both name the drafter.
 _SERVED: Final = re.compile(
     r"speculative_draft_model_path['\"]?[=:]\s*['\"]([^'\"]{1,400})['\"]"
@@ -100,7 +90,7 @@ def _from_files(found: Found, draft: Sketch, around: Surroundings, places: list[
             found.notes.append(f"{place.path} is left aside as {name}: {problem}")
         else:
             seen.setdefault(name, []).append((place, what))
-    for name in (n for n in INPUTS if n in seen):
+    for name in (n for n in FLAG_INPUTS if n in seen):
         _take_nearest(found, name, seen[name])
 
 
@@ -164,7 +154,7 @@ def _take_nearest(found: Found, name: str, seen: list[tuple[Place, Seen]]) -> No
 
 
 def _take(found: Found, name: str, path: str, why: str, *, is_given: bool = False) -> None:
-    kind, role = INPUTS.get(name) or _kind_of(name, found.playbook)
+    kind, role = FLAG_INPUTS.get(name) or _kind_of(name, found.playbook)
     found.inputs[name] = InputTaken(name, kind, role, path, "given" if is_given else "found", why)
 
 

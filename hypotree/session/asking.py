@@ -43,6 +43,7 @@ class Answer:
 
 def ask(core: SessionCore, node: str) -> Answer:
     """Plan the node's fix, probe its staged view where the gate would get that far, and ask."""
+    core.refresh()
     if core.journal.is_broken and node not in core.state.hypotheses:
         facts = GateFacts(node, "?", "fix", _NOTHING, journal_problem=core.journal.problem)
         return Answer(node, facts.fix, None, None, (), admit(facts), facts)

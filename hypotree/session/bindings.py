@@ -11,22 +11,9 @@ from hypotree.artifact.files import FileTree
 from hypotree.artifact.kinds import open_artifact
 from hypotree.errors import MisuseError, UnknownNameError
 from hypotree.model.declaration import Artifact, Binding
-from hypotree.model.verdict import Role
 from hypotree.probe import Input
 from hypotree.probe.registry import probe_class
 from hypotree.probe.runner import BoundInput
-
-#: What a flag of the command line binds: input name, artifact kind, role.
-FLAG_INPUTS: Mapping[str, tuple[str, Role]] = {
-    "draft": ("checkpoint", Role.SUBJECT),
-    "truth": ("vocabulary-map", Role.TRUTH),
-    "engine": ("engine", Role.TRUTH),
-    "target": ("checkpoint", Role.TRUTH),
-    "log": ("log", Role.OBSERVATION),
-    "trace": ("trace", Role.OBSERVATION),
-    "sample": ("sample", Role.OBSERVATION),
-    "train": ("training-config", Role.TRUTH),
-}
 
 
 def resolve_path(folder: Path, artifact: Artifact) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from hypotree.atomic import write_file
 from hypotree.errors import MisuseError
 from hypotree.model.event import Actor
+from hypotree.probe.flag_inputs import FLAG_INPUTS
 from hypotree.session.approval import new_token
-from hypotree.session.bindings import FLAG_INPUTS
 from hypotree.session.core import JOURNAL_NAME
 from hypotree.session.session import Session
 from hypotree.session.yaml_file import YAML_NAME

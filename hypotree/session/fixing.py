@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hypotree.digest import Digest
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
 from hypotree.fix.lock import locked
 from hypotree.fix.recheck import SwapRefusedError, refuse_late_changes
@@ -46,21 +47,29 @@ Agree = Callable[[Answer], Actor]
 
 
 def apply_fix(
-    core: SessionCore, node: str, agree: Agree | None = None, *, in_place: bool = False
+    core: SessionCore,
+    node: str,
+    agree: Agree | None = None,
+    *,
+    seen: Digest | None = None,
+    in_place: bool = False,
 ) -> Applied | Refusal:
     """Write the node's fix if the gate admits it; measure the node and the symptom again.
 
     Under `approve: ask` a person must have approved this very plan before, or
-    agree now, which they are asked only if nothing else stands in the way.
+    agree now, which they are asked only if nothing else stands in the way. With
+    `seen`, only the plan of that digest is written, whatever the policy.
     """
     answer = ask(core, node)
     if agree is not None and answer.plan is not None and _lacks_only_approval(answer):
+        _check_seen(answer, seen)
         approver = agree(answer)
         check_person(approver)
         core.append(FixApproved(node, answer.plan.digest()), approver)
         answer = ask_again(core, answer)
     if isinstance(answer.decision, Refusal):
         return _refused(core, answer, answer.decision)
+    _check_seen(answer, seen)
     try:
         swap_id = _write(core, answer, answer.decision, in_place=in_place)
     except SwapRefusedError as error:
@@ -68,6 +77,16 @@ def apply_fix(
         refusal = Refusal(error.refusal, asked, error.found, error.next_step)
         return _refused(core, answer, refusal)
     return Applied(swap_id, answer, _measure_again(core, node))
+
+
+def _check_seen(answer: Answer, seen: Digest | None) -> None:
+    now = answer.plan.digest() if answer.plan else None
+    if seen is not None and now != seen:
+        raise RefusedError(
+            f"applying {answer.fix} for {answer.node}",
+            f"the plan is not the one that was shown ({seen.short}…)",
+            "look at the plan again",
+        )
 
 
 def _lacks_only_approval(answer: Answer) -> bool:

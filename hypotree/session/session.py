@@ -114,14 +114,20 @@ class Session:
         return ask(self._core, node)
 
     def apply(
-        self, node: str, agree: Agree | None = None, *, in_place: bool = False
+        self,
+        node: str,
+        agree: Agree | None = None,
+        *,
+        seen: Digest | None = None,
+        in_place: bool = False,
     ) -> Applied | Refusal:
         """Write a node's fix if the gate admits it; `agree` asks the person, where one is needed.
 
+        With `seen`, the digest of a plan that was shown, no other plan is written.
         With `in_place`, changed ranges go into the weights' own file: fast for huge
         files, and a reader may see a mix while it runs.
         """
-        return fixing.apply_fix(self._core, node, agree, in_place=in_place)
+        return fixing.apply_fix(self._core, node, agree, seen=seen, in_place=in_place)
 
     def undo(self, swap_id: str = "") -> str:
         """Put back what a swap did."""

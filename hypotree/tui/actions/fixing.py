@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hypotree.digest import Digest
 from hypotree.errors import RefusedError
 from hypotree.gate import Permit
 from hypotree.model.declaration import Approve
@@ -21,7 +20,7 @@ from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.session import Session
 from hypotree.session.approval import person
 from hypotree.session.asking import Answer
-from hypotree.session.fixing import Agree, Applied
+from hypotree.session.fixing import Applied
 from hypotree.tui.content.fix import answer_lines
 
 if TYPE_CHECKING:
@@ -51,18 +50,6 @@ def typed_name(plan: Plan) -> str:
     return Path(plan.files[0].path).name
 
 
-def agreed(seen: Digest) -> Agree:
-    """A person's agreement to one plan; any other plan is refused."""
-
-    def agree(answer: Answer) -> Actor:
-        now = answer.plan.digest() if answer.plan else None
-        if now != seen:
-            raise RefusedError("applying", "the plan is not the one that was shown", "look again")
-        return person()
-
-    return agree
-
-
 def _plan(bench: Bench, node: str, then: Callable[[Answer], object]) -> None:
     bench.say(f"planning the fix of {node} and probing the staged view …")
     bench.work(lambda: bench.desk.do(lambda session: session.plan(node)), then)
@@ -83,10 +70,12 @@ def _ask(bench: Bench, answer: Answer) -> None:
 
 def _write(bench: Bench, answer: Answer) -> None:
     assert answer.plan is not None
-    agree = agreed(answer.plan.digest())
+    seen = answer.plan.digest()
     bench.say(f"writing {answer.fix} for {answer.node}, then measuring again …")
     bench.work(
-        lambda: bench.desk.do(lambda session: session.apply(answer.node, agree)),
+        lambda: bench.desk.do(
+            lambda session: session.apply(answer.node, lambda _: person(), seen=seen)
+        ),
         partial(_applied, bench, answer.node),
     )
 

@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, Static
 
 from hypotree.errors import MisuseError
-from hypotree.session.bindings import FLAG_INPUTS
+from hypotree.probe.flag_inputs import FLAG_INPUTS
 from hypotree.session.creating import Created, NewSession, create_session
 from hypotree.tui.lines import BLANK, Line, heading, line, said
 from hypotree.tui.memory import recent

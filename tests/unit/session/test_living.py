@@ -14,7 +14,7 @@ from kit import AGENT, BELIEF, DOUBLE, HUMAN, OFFSETS, REPAIR, World, dial
 from hypotree.errors import HypotreeError, MisuseError, RefusedError, UnknownNameError
 from hypotree.model.declaration import Artifact, Binding
 from hypotree.model.event import Actor, SwapStarted
-from hypotree.model.refusal import RefusalCode
+from hypotree.model.refusal import Refusal, RefusalCode
 from hypotree.model.verdict import Role
 from hypotree.session.fixing import Applied
 from hypotree.session.recovery import sibling_tag
@@ -402,3 +402,29 @@ def test_the_tool_never_rewrites_a_session_yaml(world: World) -> None:
     session.undo()
     assert path.read_bytes() == before
     assert yaml.safe_load(before)["hypotree"] == 1
+
+
+def test_evidence_that_another_process_sealed_is_seen_by_a_plan(world: World) -> None:
+    world.plant(ids(DOUBLE))
+    world.declare(H1=dict(BELIEF))
+    session = world.open()
+    world.open().run("H1")
+    decision = session.plan("H1").decision
+    assert not (isinstance(decision, Refusal) and decision.code == "NO_EVIDENCE")
+
+
+def test_a_plan_that_was_not_shown_is_not_written_though_the_policy_asks_nobody(
+    world: World,
+) -> None:
+    from hypotree.digest import Digest
+
+    world.plant(ids(DOUBLE))
+    world.declare(H1=dict(REPAIR))
+    session = world.open()
+    session.run("H1")
+    plan = session.plan("H1").plan
+    assert plan is not None
+    with pytest.raises(RefusedError, match="not the one that was shown"):
+        session.apply("H1", seen=Digest.of(b"another plan"))
+    assert not session.snapshot().writes
+    assert isinstance(session.apply("H1", seen=plan.digest()), Applied)
